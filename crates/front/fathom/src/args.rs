@@ -22,6 +22,10 @@ pub(crate) struct Args {
     /// Language in which HTML reports open: en or zh
     #[arg(long, global = true, value_name = "LANG", default_value_t = Language::English)]
     pub(crate) lang: Language,
+    /// Sample the idle host for this long before measuring; a shorter time makes the CPU time per I/O less exact
+    /// [default: 500ms]
+    #[arg(long, global = true, env = "FATHOM_IDLE_BASELINE", value_name = "TIME", hide_short_help = true)]
+    pub(crate) idle_baseline: Option<String>,
     /// The processes that run it at once, where there are several.
     #[arg(skip)]
     pub(crate) ranks: Option<fathom_lab::Ranks>,
@@ -480,10 +484,13 @@ pub(crate) struct OltpArgs {
     /// Size of the database: 70 MB each with SQLite, 115 MB with PostgreSQL
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) warehouses: u32,
-    /// Sessions at once, or `auto`: 1, 2, 4 and so on for 5 s each, until more gain less than 3 % twice. Those of SQLite write
-    /// in turn [default: 1 with SQLite, else two for each CPU]
+    /// Sessions at once, or `auto`: 1, 2, 4 and so on for the time of --search each, until more gain less than 3 % twice.
+    /// Those of SQLite write in turn [default: 1 with SQLite, else two for each CPU]
     #[arg(long, value_name = "N|auto")]
     pub(crate) sessions: Option<String>,
+    /// Measured time for each number of sessions that `--sessions auto` tries
+    #[arg(long, value_name = "TIME", default_value = "5s")]
+    pub(crate) search: String,
     /// After the run, run again at 50, 80 and 95 % of its rate, a quarter as long each: transactions become due at random
     /// times, and a response counts from then
     #[arg(long)]

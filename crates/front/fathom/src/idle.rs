@@ -13,12 +13,18 @@ use crate::terminal::{say, talk, warning_word};
 /// Looks in a row that must find the host idle: work that pauses for a second is not over.
 const IDLE_LOOKS: u32 = 3;
 
-/// Says what other work there is; with `wait`, waits for it to end. A second per look. True: stopped meanwhile.
+/// Reports other work on this host; with `wait`, waits until it ends. Each sample takes `sample`. Returns true when the
+/// user stopped it.
 ///
 /// # Errors
 /// The host is still busy when the time to wait is over, or cannot be looked at although it is to be waited for.
-pub(crate) fn before_run(wait: Option<Duration>, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
-    let look = match (look_at_host(), wait) {
+pub(crate) fn before_run(
+    wait: Option<Duration>,
+    sample: Duration,
+    quiet: bool,
+    stop: &AtomicBool,
+) -> Result<bool, Problem> {
+    let look = match (look_at_host(sample), wait) {
         (Ok(look), _) => look,
         (Err(error), Some(_)) => return Err(Problem::of(Exit::Failed, &error)),
         (Err(error), None) => {
@@ -40,10 +46,16 @@ pub(crate) fn before_run(wait: Option<Duration>, quiet: bool, stop: &AtomicBool)
         }
         return Ok(false);
     };
-    wait_for_idle(look, most, quiet, stop)
+    wait_for_idle(look, sample, most, quiet, stop)
 }
 
-fn wait_for_idle(first: HostLook, most: Duration, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
+fn wait_for_idle(
+    first: HostLook,
+    sample: Duration,
+    most: Duration,
+    quiet: bool,
+    stop: &AtomicBool,
+) -> Result<bool, Problem> {
     let (began, mut look, mut idle) = (Instant::now(), first, 0);
     let mut said = Instant::now();
     let report = |look: &HostLook| {
@@ -68,7 +80,7 @@ fn wait_for_idle(first: HostLook, most: Duration, quiet: bool, stop: &AtomicBool
                 "stop other work, wait longer (--wait-idle=1h), or run without --wait-idle",
             ));
         }
-        look = look_at_host().map_err(|e| Problem::of(Exit::Failed, &e))?;
+        look = look_at_host(sample).map_err(|e| Problem::of(Exit::Failed, &e))?;
         idle = if look.is_idle() { idle + 1 } else { 0 };
         if !quiet && said.elapsed() >= Duration::from_secs(10) {
             said = Instant::now();
@@ -94,6 +106,8 @@ fn in_words(look: &HostLook) -> String {
 mod tests {
     use super::*;
 
+    const SAMPLE: Duration = Duration::from_millis(10);
+
     #[test]
     fn what_is_busy_is_said_with_its_share() {
         let look = HostLook { busy_cores: 1.94, cpus: 2, stolen_share: 0.051, slowdowns: 2 };
@@ -106,9 +120,9 @@ mod tests {
     fn waiting_ends_with_an_error_when_its_time_is_over_and_at_once_when_it_is_stopped() {
         let busy = HostLook { busy_cores: 2.0, cpus: 2, stolen_share: 0.0, slowdowns: 0 };
         let stop = AtomicBool::new(false);
-        let problem = wait_for_idle(busy, Duration::ZERO, true, &stop).expect_err("no time to wait");
+        let problem = wait_for_idle(busy, SAMPLE, Duration::ZERO, true, &stop).expect_err("no time to wait");
         assert!(problem.message.contains("2.0 of 2 CPUs") && problem.exit == Exit::Failed, "{}", problem.message);
         stop.store(true, Ordering::Relaxed);
-        assert!(wait_for_idle(busy, Duration::from_secs(60), true, &stop).is_ok_and(|stopped| stopped));
+        assert!(wait_for_idle(busy, SAMPLE, Duration::from_secs(60), true, &stop).is_ok_and(|stopped| stopped));
     }
 }

@@ -14,7 +14,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fathom_host::{OwnFile, WithoutIommu};
 use fathom_judge::document::{Document, StepView};
@@ -66,6 +66,8 @@ pub struct ConductOptions {
     pub explain: bool,
     /// Simulate all the time that steps ask for, instead of what their figures need. Simulated targets only.
     pub full: bool,
+    /// Time for which the idle host is sampled before the first step; `None`: [`crate::IDLE_BASELINE`].
+    pub idle_baseline: Option<Duration>,
     /// The processes that run it at once; `None`: this one alone.
     pub ranks: Option<Ranks>,
 }
@@ -233,7 +235,7 @@ fn site_again(lab: &Lab, head: &RunHead, options: &ConductOptions) -> Result<Box
     refuse_full(&head.plan, options)?;
     let other_host = |run, differences| ConductError::OtherHost { run, differences };
     let today = found(head.summary.id, same_host(&lab.host_of(head)?), other_host)?;
-    let real = RealSite::new(permission(options, Some(lab))?, today, &options.journal_dir, &options.command_line);
+    let real = RealSite::new(permission(options, Some(lab))?, today, options);
     Ok(match &options.ranks {
         Some(ranks) => Box::new(RanksSite::new(real, ranks)),
         None => Box::new(real),
@@ -493,7 +495,7 @@ fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Re
         None => {
             refuse_full(plan, options)?;
             let today = crate::site::DrivesToday::default();
-            let real = RealSite::new(permission.clone(), today, &options.journal_dir, &options.command_line);
+            let real = RealSite::new(permission.clone(), today, options);
             match &options.ranks {
                 Some(ranks) => Box::new(RanksSite::new(real, ranks)),
                 None => Box::new(real),

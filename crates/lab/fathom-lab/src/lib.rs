@@ -28,7 +28,7 @@ pub use past::{past_runs, run_before};
 pub use ranks::{Link, PackedError, Ranks, SILENCE, Unpacker, packed_record, serve};
 pub use rebuild::{RebuildError, rebuild_array};
 pub use site::{
-    FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, SimulatedMembers, SimulatedTarget, TakeError, TargetError,
-    look_at_host, simulated_machine, simulated_members,
+    FILE_BYTES_DEFAULT, HostLook, IDLE_BASELINE, SimulatedMachine, SimulatedMembers, SimulatedTarget, TakeError,
+    TargetError, look_at_host, simulated_machine, simulated_members,
 };
 pub use view::{document_of, headline_of};

@@ -42,6 +42,7 @@ pub use error::TargetError;
 pub(crate) use in_files::remove_folders_of;
 pub(crate) use lay_out::LayOutError;
 pub use look::{HostLook, look_at_host};
+pub use measure::IDLE_BASELINE;
 pub use members::{SimulatedMembers, SimulatedTarget, simulated_members};
 pub(crate) use real::RealSite;
 pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};

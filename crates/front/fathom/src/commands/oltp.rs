@@ -37,8 +37,9 @@ const SHOWN_EVERY: Duration = Duration::from_secs(5);
 /// Sessions that may be asked for, and that a search tries.
 const SESSIONS_MAX: u32 = 4_096;
 const SESSIONS_TRIED_MAX: u32 = 256;
-/// How long each number of sessions is tried, and the gain that makes one better.
-const SEARCH: Duration = Duration::from_secs(5);
+/// Ramp before each number of sessions that a search measures: a fifth of the measured time. And the gain that makes one
+/// number better than another.
+const SEARCH_RAMP_SHARE: u32 = 5;
 const SEARCH_GAIN: f64 = 1.03;
 /// Shares of the closed loop's rate that an open loop asks for.
 const SHARES: [f64; 3] = [0.5, 0.8, 0.95];
@@ -56,6 +57,8 @@ struct Asked<'a> {
     note: LoadNote,
     ramp: Duration,
     runtime: Duration,
+    /// Measured time for each number of sessions, where they are searched for.
+    search: Duration,
     cache_bytes: u64,
     /// At once; where they are searched for, the most that are tried.
     sessions: u32,
@@ -236,6 +239,10 @@ fn asked(options: &OltpArgs) -> Result<Asked<'_>, Problem> {
     if runtime < Duration::from_secs(1) {
         return Err(Problem::usage("--runtime: less than a second says nothing", "a minute or more: --runtime 60s"));
     }
+    let search = time("--search", &options.search)?;
+    if search < Duration::from_millis(500) {
+        return Err(Problem::usage("--search: less than half a second is too short", "for example --search 5s"));
+    }
     let warehouses =
         NonZeroU32::new(options.warehouses).ok_or_else(|| Problem::usage("0 warehouses", "--warehouses 5"))?;
     let uses_postgres = options.managed_postgres || options.postgres.is_some();
@@ -260,6 +267,7 @@ fn asked(options: &OltpArgs) -> Result<Asked<'_>, Problem> {
         note: LoadNote { seed: options.seed, warehouses: options.warehouses, at_ms: now_ms() },
         ramp: time("--ramp", &options.ramp)?,
         runtime,
+        search,
         cache_bytes: cache_bytes(options, uses_postgres)?,
     })
 }
@@ -381,7 +389,7 @@ fn searched(held: &Held, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<(u3
     let mut out: Vec<(u32, f64)> = Vec::new();
     let (mut sessions, mut flat) = (1, 0);
     while sessions <= asked.sessions && flat < 2 && !stop.load(Ordering::Relaxed) {
-        let (ramp, runtime) = (Duration::from_secs(1), SEARCH);
+        let (ramp, runtime) = (asked.search / SEARCH_RAMP_SHARE, asked.search);
         let plan = Drive { sessions, ramp, runtime, ..plan_of(held, asked) };
         let tps = rate_of(&one_run(held, asked, plan, stop, &mut |_| {})?);
         let best = out.iter().map(|(_, tps)| *tps).fold(0.0, f64::max);

@@ -1,11 +1,13 @@
 //! `run` and `io`: conduct a plan, show it, say how it ended.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::Parser as _;
-use fathom_lab::{ConductOptions, Event, Ranks, check_targets, conduct, is_pattern, resume, serve};
+use fathom_lab::{ConductOptions, Event, IDLE_BASELINE, Ranks, check_targets, conduct, is_pattern, resume, serve};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
+use fathom_units::parse_duration_ns;
 
 use super::restore::journal_dir;
 use super::{command_line, existing_lab, lab_path, output::Output, output::write_report, run_number, source, to_json};
@@ -146,8 +148,18 @@ pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions,
         predict: false,
         explain: false,
         full: false,
+        idle_baseline: args.idle_baseline.as_deref().map(idle_baseline).transpose()?,
         ranks: args.ranks.clone(),
     })
+}
+
+/// Reads `--idle-baseline`: at least one of the kernel's ticks, and no longer than anybody would wait.
+fn idle_baseline(text: &str) -> Result<Duration, Problem> {
+    const LIMITS_NS: RangeInclusive<u64> = 10_000_000..=600_000_000_000;
+    match parse_duration_ns(text) {
+        Ok(ns) if LIMITS_NS.contains(&ns) => Ok(Duration::from_nanos(ns)),
+        _ => Err(Problem::usage(format!("--idle-baseline {text}: not a time from 10ms to 10m"), "for example 500ms")),
+    }
 }
 
 /// What a pattern will name tomorrow nobody has looked at today: what is overwritten is named one by one.
@@ -191,7 +203,7 @@ pub(super) fn conduct_and_show(
     let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
     let is_real = !matches!(what, What::New(plan) if plan.machine.is_some());
     if let Some(wait) = look.filter(|_| is_real)
-        && idle::before_run(wait, common.shown.quiet, &stop)?
+        && idle::before_run(wait, 2 * options.idle_baseline.unwrap_or(IDLE_BASELINE), common.shown.quiet, &stop)?
     {
         return Ok(Exit::Interrupted);
     }

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use fathom_host::{HostSampler, ProbeError, Root};
 
-/// How long one look takes.
-const LOOK: Duration = Duration::from_secs(1);
 /// Share of the CPUs busy with other work from which on rates are lower bounds.
 const BUSY_SHARE: f64 = 0.10;
 /// The same of time taken by the hypervisor.
 const STOLEN_SHARE: f64 = 0.02;
 
-/// What the host did in a second in which Fathom did nothing.
+/// Load of the host while Fathom does nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostLook {
     /// CPUs busy with other work.
@@ -32,15 +30,15 @@ impl HostLook {
     }
 }
 
-/// Looks at this host for a second.
+/// Samples the load of this host for `time`.
 ///
 /// # Errors
 /// [`ProbeError`].
-pub fn look_at_host() -> Result<HostLook, ProbeError> {
+pub fn look_at_host(time: Duration) -> Result<HostLook, ProbeError> {
     let root = Root::live();
     let before = slowdowns(&root);
     let mut sampler = HostSampler::new(&root, Vec::new())?;
-    sampler.take_baseline(LOOK)?;
+    sampler.take_baseline(time)?;
     sampler.begin()?;
     let host = sampler.finish(1)?;
     let window_ns = host.idle_baseline_window_ns.max(1) as f64;
@@ -85,7 +83,7 @@ mod tests {
                     std::hint::spin_loop();
                 }
             });
-            let look = look_at_host();
+            let look = look_at_host(Duration::from_secs(1));
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
             look
         });

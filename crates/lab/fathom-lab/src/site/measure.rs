@@ -1,6 +1,7 @@
 //! One step on this machine: placed, watched by a sampler of the host's counters, completed and proved.
 
 use std::fs::File;
+use std::time::Duration;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
@@ -17,8 +18,9 @@ use fathom_stats::AdaptiveStop;
 use super::SiteControl;
 use super::real::RealSite;
 
-/// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
-const BASELINE: std::time::Duration = std::time::Duration::from_millis(500);
+/// Default time for which the idle host is sampled. The kernel counts CPU time in ticks of 10 ms, so a much shorter time
+/// makes the CPU time per I/O less exact.
+pub const IDLE_BASELINE: Duration = Duration::from_millis(500);
 
 impl RealSite {
     /// Runs a step that moves data.
@@ -179,7 +181,7 @@ impl RealSite {
         is_stopped: bool,
     ) -> Result<(), ProbeError> {
         if self.baseline.is_none() && !is_stopped {
-            self.baseline = Some(take_baseline()?);
+            self.baseline = Some(take_baseline(self.baseline_time)?);
         }
         let files = self.open_files(step);
         let region = step.workload.region;
@@ -256,13 +258,13 @@ fn given_bytes(files: &[(File, u64)]) -> Option<u64> {
     given.filter(|_| !files.is_empty())
 }
 
-/// CPU time of the machine while Fathom does nothing.
+/// CPU time that the host uses in `time` while Fathom does nothing.
 ///
 /// # Errors
 /// [`ProbeError`].
-pub(super) fn take_baseline() -> Result<HostDelta, ProbeError> {
+pub(super) fn take_baseline(time: Duration) -> Result<HostDelta, ProbeError> {
     let mut sampler = HostSampler::new(&Root::live(), Vec::new())?;
-    sampler.take_baseline(BASELINE)?;
+    sampler.take_baseline(time)?;
     sampler.begin()?;
     sampler.finish(1)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::{StartGate, engine_here};
 use fathom_fio::has_spdk;
@@ -22,12 +22,12 @@ use super::bind::{
 use super::drives::DrivesToday;
 use super::in_files::remove_left_folders;
 use super::lay_out::lay_out;
-use super::measure::take_baseline;
+use super::measure::{IDLE_BASELINE, take_baseline};
 use super::rank_share::RankShare;
 use super::settings::Settings;
 use super::user_space::{TakenDrive, block_device_of, bound_by_hand, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
-use crate::conduct::is_cut;
+use crate::conduct::{ConductOptions, is_cut};
 use crate::machine::host_json;
 
 /// New files that are written by one step: each is a target of it.
@@ -49,6 +49,8 @@ pub(crate) struct RealSite {
     pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
+    /// Time for which the idle host is sampled.
+    pub(super) baseline_time: Duration,
     /// What this rank has of the targets, where several run the plan.
     pub(super) share: Option<RankShare>,
     /// Says when the next step begins; without it as soon as it can.
@@ -66,16 +68,17 @@ impl std::fmt::Debug for StartOfStep {
 }
 
 impl RealSite {
-    /// Nothing is bound yet. `journal_dir`: folder of the journal of changed settings; `command`: the command that the journal names.
-    pub(crate) fn new(permission: Permission, today: DrivesToday, journal_dir: &Path, command: &str) -> RealSite {
+    /// A site with nothing bound.
+    pub(crate) fn new(permission: Permission, today: DrivesToday, options: &ConductOptions) -> RealSite {
         RealSite {
             permission,
             today,
             bound: Bound::default(),
             md_arrays: Vec::new(),
             taken: Vec::new(),
-            settings: Settings::new(journal_dir, command),
+            settings: Settings::new(&options.journal_dir, &options.command_line),
             baseline: None,
+            baseline_time: options.idle_baseline.unwrap_or(IDLE_BASELINE),
             share: None,
             gate: None,
             made: Instant::now(),
@@ -304,7 +307,7 @@ impl Site for RealSite {
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first, and ranks must:
         // after a step each would see what the others still do.
         if (plan.steps.len() > 1 || plan.ranks.is_some()) && !control.is_stopped() {
-            self.baseline = Some(take_baseline().map_err(SiteError::Probe)?);
+            self.baseline = Some(take_baseline(self.baseline_time).map_err(SiteError::Probe)?);
         }
         Ok(())
     }
