@@ -153,7 +153,7 @@ name = "two"
 question = "How fast?"
 [defaults]
 engine = "null"
-runtime = "6s"
+runtime = "3s"
 [[ladder]]
 rw = "randread"
 bs = "4k"

@@ -153,16 +153,21 @@ impl Drop for Zram {
     }
 }
 
-// One test, because the sampler counts the pollers of the whole process.
-#[test]
-fn the_split_adds_up_on_a_file_on_the_disk_and_on_a_device_in_memory() {
-    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder on a disk");
-    let file = dir.path().join("fathom-cost.data");
-    fs::write(&file, vec![7; FILE_BYTES]).expect("a file");
-    fs::File::open(&file).and_then(|f| f.sync_all()).expect("synced");
-    check_split(&file, "a file");
-    match Zram::new() {
-        Ok(zram) => check_split(&PathBuf::from(format!("/dev/zram{}", zram.0)), "zram"),
-        Err(error) => eprintln!("skipped: no zram device can be made here: {error}"),
+/// Tests that measure the whole host: they need a quiet one.
+mod alone {
+    use super::*;
+
+    // One test, because the sampler counts the pollers of the whole process.
+    #[test]
+    fn the_split_adds_up_on_a_file_on_the_disk_and_on_a_device_in_memory() {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder on a disk");
+        let file = dir.path().join("fathom-cost.data");
+        fs::write(&file, vec![7; FILE_BYTES]).expect("a file");
+        fs::File::open(&file).and_then(|f| f.sync_all()).expect("synced");
+        check_split(&file, "a file");
+        match Zram::new() {
+            Ok(zram) => check_split(&PathBuf::from(format!("/dev/zram{}", zram.0)), "zram"),
+            Err(error) => eprintln!("skipped: no zram device can be made here: {error}"),
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! `cargo run --release -p fathom-store --example thousand_steps`
 #![allow(clippy::print_stdout, reason = "an example talks")]
 
-#[path = "../tests/samples/mod.rs"]
+#[path = "../tests/it/samples/mod.rs"]
 mod samples;
 
 use std::time::Instant;

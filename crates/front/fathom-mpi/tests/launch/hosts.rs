@@ -5,7 +5,6 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Hosts that are network namespaces, with names of their own, joined by a bridge.
 pub(crate) struct Namespaces {
@@ -14,7 +13,6 @@ pub(crate) struct Namespaces {
     dir: tempfile::TempDir,
     /// What carries the frames of a slow link; ends with its input.
     relay: Option<Child>,
-    _turn: MutexGuard<'static, ()>,
 }
 
 /// A link that is slow on the way out of its host and loses frames there.
@@ -24,9 +22,6 @@ pub(crate) struct SlowLink {
     pub(crate) delay_ms: u32,
     pub(crate) loss_pct: u32,
 }
-
-/// Their addresses are those of one set of hosts.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Whether a command does what it is asked.
 fn does(program: &str, words: &str) -> bool {
@@ -43,10 +38,9 @@ impl Namespaces {
     /// The same with a slow link.
     #[allow(clippy::print_stderr)] // A test that was not made must not look like one that passed.
     pub(crate) fn with(count: u32, slow: Option<SlowLink>) -> Option<Namespaces> {
-        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let name = format!("f{}", std::process::id());
         let dir = tempfile::tempdir().expect("a folder");
-        let mut hosts = Namespaces { name, count, dir, relay: None, _turn: turn };
+        let mut hosts = Namespaces { name, count, dir, relay: None };
         if !hosts.make(slow) {
             assert!(std::env::var_os("FATHOM_NO_SKIPS").is_none(), "network namespaces cannot be made here");
             eprintln!("skipped: network namespaces cannot be made here");

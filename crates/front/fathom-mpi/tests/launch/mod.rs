@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) use hosts::{Namespaces, SlowLink};
@@ -87,7 +86,7 @@ impl Run {
         }
         self.mpi.extend(["--mca", "btl", "tcp,self", "--hostfile"].map(Into::into));
         self.mpi.push(hosts.hostfile().into());
-        for name in ["FATHOM_LAB", "XDG_STATE_HOME", "HOME"] {
+        for name in ["FATHOM_LAB", "FATHOM_IDLE_BASELINE", "XDG_STATE_HOME", "HOME"] {
             self.mpi.extend(["-x".into(), name.into()]);
         }
         self
@@ -101,12 +100,12 @@ impl Run {
             command.args([":", "-n", "1"]).arg(&self.program).args(&self.beside);
         }
         command.env("FATHOM_LAB", self.dir.join("lab.db")).env("XDG_STATE_HOME", self.dir.join("state"));
+        command.env("FATHOM_IDLE_BASELINE", "50ms");
         command.env("HOME", &self.dir).env("TMPDIR", "/tmp");
         let (out, err) = (self.dir.join("stdout"), self.dir.join("stderr"));
         let file = |path: &Path| Stdio::from(fs::File::create(path).expect("a file"));
         command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
-        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        Running { child: command.spawn().expect("mpirun starts"), dir: self.dir, _turn: turn }
+        Running { child: command.spawn().expect("mpirun starts"), dir: self.dir }
     }
 
     /// Starts them and waits for their end.
@@ -115,14 +114,10 @@ impl Run {
     }
 }
 
-/// Ranks of several tests at once would wait for each other's CPUs, and what takes long is taken for lost.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 /// Ranks under way.
 pub(crate) struct Running {
     child: Child,
     dir: PathBuf,
-    _turn: MutexGuard<'static, ()>,
 }
 
 impl Running {
@@ -194,7 +189,6 @@ pub(crate) fn alone(dir: &Path, words: &[&str], environment: &[(&str, &str)]) ->
     let mut command = Command::new(PROGRAM);
     command.args(words).envs(environment.iter().copied());
     command.env("FATHOM_LAB", dir.join("lab.db")).env("XDG_STATE_HOME", dir.join("state")).env("HOME", dir);
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let output = command.stdin(Stdio::null()).output().expect("it runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }

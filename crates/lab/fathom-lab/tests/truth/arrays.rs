@@ -12,7 +12,7 @@ use fathom_stats::known_within;
 use super::machine::Dice;
 
 /// Loads that are tried on each array.
-const LOADS: u64 = 3;
+pub(super) const LOADS: u64 = 3;
 /// A simulated figure is known to this share of it.
 const KNOWN_WITHIN: f64 = 0.005;
 

@@ -61,6 +61,18 @@ impl Score {
         bins.iter().map(|b| (b.probability_sum - f64::from(b.right)).abs()).sum::<f64>() / f64::from(total.max(1))
     }
 
+    /// Mean of [`Score::calibration_error`] if every probability is earned: sqrt(2 / pi) of the standard deviation
+    /// sqrt(n p (1 - p)) of the right answers in each bin.
+    pub(super) fn calibration_error_by_chance(&self) -> f64 {
+        let bins = self.bins();
+        let total: u32 = bins.iter().map(|b| b.said).sum();
+        let of_bin = |b: &Bin| {
+            let p = b.probability_sum / f64::from(b.said.max(1));
+            (std::f64::consts::FRAC_2_PI * f64::from(b.said) * p * (1.0 - p)).sqrt()
+        };
+        bins.iter().map(of_bin).sum::<f64>() / f64::from(total.max(1))
+    }
+
     /// Said with 90 % or more, and how many of them were wrong.
     pub(super) fn sure(&self) -> (u32, u32) {
         let sure = self.judged.iter().filter(|j| j.probability.is_some_and(|p| p >= Confidence::CONFIRMED_FROM));

@@ -15,8 +15,10 @@ use crate::runner::{HostRunner, HostRunnerOptions};
 
 /// The one of four workers in which something goes wrong.
 const BAD: usize = 2;
-/// A result may be so late.
-const SECOND: Duration = Duration::from_secs(1);
+/// The time in which a step must end after a fault or a stop.
+const PROMISE: Duration = Duration::from_secs(1);
+/// Ten times the promise, for a busy host. Without the promise, a step runs for its 30 s or until a worker is given up.
+const HANGS_AFTER: Duration = Duration::from_secs(10);
 
 /// Four threads without a target.
 fn step(ramp_ms: u64, window_ms: u64) -> Step {
@@ -85,14 +87,14 @@ fn a_panic_in_one_of_four_workers_ends_the_step_at_once_by_its_name() {
     let (result, took) = with_fault(&step(0, 30_000), Fault::Panic { after: 10_000 }, None);
     let (_, why) = failed(result, "engine-thread-panicked");
     assert_eq!(why.as_verbatim(), Some("injected: panic"));
-    assert!(took < SECOND, "{took:?}");
+    assert!(took < HANGS_AFTER, "{took:?}");
 }
 
 #[test]
 fn a_panic_in_the_ramp_ends_the_step_at_once_too() {
     let (result, took) = with_fault(&step(30_000, 30_000), Fault::Panic { after: 10_000 }, None);
     failed(result, "engine-thread-panicked");
-    assert!(took < SECOND, "{took:?}");
+    assert!(took < HANGS_AFTER, "{took:?}");
 }
 
 #[test]
@@ -101,16 +103,16 @@ fn an_error_of_one_of_four_engines_ends_the_step_at_once_by_its_name() {
     let (_, why) = failed(result, "engine-failed");
     let ebadf = std::io::Error::from_raw_os_error(crate::faults::FAILURE).to_string();
     assert_eq!(why.as_verbatim(), Some(&ebadf[..]));
-    assert!(took < SECOND, "{took:?}");
+    assert!(took < HANGS_AFTER, "{took:?}");
 }
 
 #[test]
-fn a_worker_that_hangs_ends_the_step_by_its_name_within_a_second_of_the_deadline() {
+fn a_worker_that_hangs_ends_the_step_by_its_name_after_the_deadline() {
     let window_ms = 300;
     let (result, took) = with_fault(&step(0, window_ms), Fault::Hang { after: 10_000 }, None);
     failed(result, "engine-hung");
     assert!(took >= Duration::from_millis(window_ms), "before the deadline nothing tells a hang: {took:?}");
-    assert!(took < Duration::from_millis(window_ms) + SECOND, "{took:?}");
+    assert!(took < Duration::from_millis(window_ms) + HANGS_AFTER, "{took:?}");
 }
 
 #[test]
@@ -119,14 +121,14 @@ fn a_worker_that_spins_is_told_from_one_that_waits_for_its_device() {
     let (result, took) = with_fault(&step(0, window_ms), Fault::Spin { after: 10_000 }, None);
     failed(result, "engine-hung");
     // It must be seen to use CPU time, of which a busy host gives it little.
-    assert!(took < Duration::from_millis(window_ms) + 5 * SECOND, "{took:?}");
+    assert!(took < Duration::from_millis(window_ms) + 3 * HANGS_AFTER, "{took:?}");
 }
 
 #[test]
 fn a_panic_before_the_start_ends_the_step_at_once_by_its_name() {
     let (result, took) = with_fault(&step(0, 30_000), Fault::PanicEarly, None);
     failed(result, "engine-thread-panicked");
-    assert!(took < SECOND, "{took:?}");
+    assert!(took < HANGS_AFTER, "{took:?}");
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn a_drive_that_never_answers_the_first_read_can_be_interrupted() {
         assert_eq!(record.ios(), 0);
         let left = |w: &Warning| matches!(w, Warning::Note { text } if text.id() == "engine-left-behind");
         assert_eq!(record.warnings.iter().any(left), fault == Fault::HangEarly, "{:?}", record.warnings);
-        assert!(took < Duration::from_millis(100) + SECOND, "{fault:?}: {took:?}");
+        assert!(took < Duration::from_millis(100) + HANGS_AFTER, "{fault:?}: {took:?}");
     }
 }
 
@@ -148,7 +150,7 @@ fn a_step_that_was_stopped_tells_who_did_not_come_back() {
     let record = result.expect("what the others measured, marked as interrupted");
     assert!(record.warnings.contains(&Warning::Interrupted));
     assert!(record.ios() > 0 && record.in_flight_mean.is_none());
-    assert!(took < Duration::from_millis(200) + SECOND, "{took:?}");
+    assert!(took < Duration::from_millis(200) + HANGS_AFTER, "{took:?}");
 }
 
 #[test]
@@ -172,5 +174,28 @@ fn ios_per_submission_are_those_of_the_window() {
     for ramp_ms in [0, 200] {
         let ios = share(ramp_ms);
         assert!((7.5..=8.0).contains(&ios), "{ios} after {ramp_ms} ms");
+    }
+}
+
+/// Tests that measure time: they need a quiet host.
+mod alone {
+    use super::*;
+
+    #[test]
+    fn a_step_ends_within_a_second_of_a_fault_its_deadline_or_a_stop() {
+        let ms = Duration::from_millis;
+        let cases = [
+            (step(0, 30_000), Fault::Panic { after: 10_000 }, None, ms(0)),
+            (step(30_000, 30_000), Fault::Panic { after: 10_000 }, None, ms(0)),
+            (step(0, 30_000), Fault::PanicEarly, None, ms(0)),
+            (step(0, 30_000), Fault::Error { after: 10_000 }, None, ms(0)),
+            (step(0, 300), Fault::Hang { after: 10_000 }, None, ms(300)),
+            (step(0, 30_000), Fault::Hang { after: 10_000 }, Some(ms(200)), ms(200)),
+            (step(0, 30_000), Fault::HangEarly, Some(ms(100)), ms(100)),
+        ];
+        for (step, fault, stop_after, due) in cases {
+            let (_, took) = with_fault(&step, fault, stop_after);
+            assert!(took < due + PROMISE, "{fault:?}: {took:?}");
+        }
     }
 }

@@ -40,15 +40,32 @@ impl Memory {
     }
 }
 
-/// No test waits as long as a run would.
+/// A command without an answer is given up soon. The drive answers everything else, if late on a busy host.
 fn little_patience() -> Patience {
+    Patience { command: Duration::from_millis(500), ..ample_patience() }
+}
+
+/// For tests that pass with and without an answer.
+fn short_patience() -> Patience {
     let second = Duration::from_secs(1);
     Patience { command: second, after_abort: second, admin: second }
 }
 
+/// An answer as late as this never comes.
+fn ample_patience() -> Patience {
+    let late = Duration::from_secs(10);
+    Patience { command: late, after_abort: late, admin: late }
+}
+
 fn started(behaviour: Behaviour) -> (Arc<FakeDrive>, Running, Arc<Driver>) {
+    let no_abort = Duration::from_millis(500);
+    let patience = match (behaviour.silent_block, behaviour.aborts) {
+        (None, _) => ample_patience(),
+        (Some(_), true) => little_patience(),
+        (Some(_), false) => Patience { after_abort: no_abort, ..little_patience() },
+    };
     let (drive, running) = FakeDrive::running(behaviour);
-    let driver = Driver::start_with(drive.clone(), little_patience()).expect("starts");
+    let driver = Driver::start_with(drive.clone(), patience).expect("starts");
     (drive, running, driver)
 }
 
@@ -370,7 +387,7 @@ proptest! {
     #[test]
     fn hostile_identify_pages_neither_panic_nor_reach_beyond(page in proptest::collection::vec(any::<u8>(), 4096)) {
         let (drive, _running) = FakeDrive::running(Behaviour { identify: Some(page), ..Behaviour::default() });
-        if let Ok(driver) = Driver::start_with(drive.clone(), little_patience()) {
+        if let Ok(driver) = Driver::start_with(drive.clone(), short_patience()) {
             let _ = driver.namespace(1);
             prop_assert!(driver.transfer_bytes_max() <= 2 << 20);
             let memory = Memory::new(2, 4096);

@@ -1,0 +1,36 @@
+//! The real program, run as a user runs it. All files are one binary: it links once.
+
+mod alone;
+mod answers;
+mod arrays;
+mod bad_input;
+mod chinese;
+mod cli;
+mod compare;
+mod data_loss;
+mod durable;
+mod end_to_end;
+mod faults;
+mod files;
+mod fio_command;
+mod fio_cross;
+mod fio_kernel;
+mod fio_order;
+mod guard;
+mod inspect;
+mod manual;
+mod model;
+mod old_lab;
+mod oltp;
+mod rates;
+mod replay;
+mod reproduce;
+mod resume;
+mod simulated;
+mod stages;
+mod stand_in;
+mod streams;
+mod studies;
+mod user_space;
+mod with_fio;
+mod with_spdk;
