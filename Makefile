@@ -9,11 +9,27 @@ PACKAGES ?= target/packages
 # What packages hold: linked with its own C library, it runs on any Linux of this architecture.
 STATIC := $(shell uname -m)-unknown-linux-musl
 
-# What Cargo is told where MPI is installed: its program and its tests are built, too.
-MPI := $(shell command -v mpicc >/dev/null 2>&1 && echo --features fathom-mpi/mpi)
+# The same features in every check, build and run of tests, so that Cargo builds each crate once. MPI where it is installed:
+# `=` and not `:=`, because `setup-test` installs it.
+MPI = $(shell command -v mpicc >/dev/null 2>&1 && echo fathom-mpi/mpi)
+FEATURES = --features "fathom-engine/bench $(MPI)"
 
-.PHONY: run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
-	browser newcomer testbed bench agreement latency miri truth truth-simulated gaps truth-built truth-oltp truth-quick windows windows-test setup-windows clean
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# What `make test` installs and tests: the program of the package, and the example that renders a report from JSON.
+PACKAGED := $(TARGET)/$(STATIC)/lean/fathom
+RENDER := $(TARGET)/debug/examples/report_from_json
+LEAN_PACKAGES := $(TARGET)/packages-lean
+TOOLS := $(CURDIR)/target/tools/bin
+# Set by scripts/stages.py, which has built everything before: the stages then build nothing.
+BUILT ?=
+
+# In this order. `make test-all` adds what takes minutes and protects few: docs/TESTING.md.
+STAGES := setup-test viewer lint binaries package unit web-test browser newcomer truth-quick testbed
+STAGES_ALL := $(STAGES) doc windows-test
+
+.PHONY: run run-oltp test test-all check binaries package downloads build mpi setup-mpi install uninstall packages viewer \
+	setup-run setup-packages setup-test setup-windows lint doc unit web-test browser newcomer testbed bench agreement latency \
+	miri truth truth-simulated gaps truth-built truth-oltp truth-quick windows windows-test clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -25,18 +41,33 @@ run-oltp: build
 	./target/release/fathom oltp --target target/oltp --output fathom-oltp.html --force \
 		$$(ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && echo --managed-postgres)
 
-# A stage that fails does not keep the others from being run.
-test: setup-test viewer
-	$(MAKE) --no-print-directory --keep-going stages
+# Everything that protects users, in less than half an hour on two CPUs. Prints what each stage cost.
+test:
+	BUILT=1 scripts/stages.py test $(STAGES)
 
-stages: lint doc unit web-test browser newcomer truth-quick testbed
+# Every test there is, the long tables whole, tight deadlines. Green before an issue is said resolved: docs/TESTING.md.
+test-all:
+	BUILT=1 FATHOM_TEST_ALL=1 scripts/stages.py test-all $(STAGES_ALL)
 
 # The inner loop: everything that needs no device, browser or emulated machine.
-check:
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) test --workspace --lib --bins --no-fail-fast
-	$(CARGO) test -p fathom-language --no-fail-fast
+check: viewer
+	$(MAKE) --no-print-directory lint web-test
+	$(TOOLS)/cargo-nextest nextest run --workspace $(FEATURES) --lib --profile check
+	$(TOOLS)/cargo-nextest nextest run $(FEATURES) -p fathom-language
+
+# All binaries of tests, built once. The stages that follow run them.
+binaries:
+	$(CARGO) test --workspace $(FEATURES) --lib --bins --tests --no-run
+	$(CARGO) build --workspace $(FEATURES) --example other_version --example report_from_json
+
+# The package that is tested: as released, but soon made.
+package:
+	$(MAKE) --no-print-directory packages PROFILE=lean PACKAGES=$(LEAN_PACKAGES)
+
+# What tests fetch from Debian, so that it comes while others compile.
+downloads:
+	scripts/newcomer.sh --fetch
+	testbed/testbed.py fetch
 
 build: setup-run viewer
 	$(CARGO) build --release -p fathom
@@ -89,32 +120,33 @@ setup-test:
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features fathom-engine/bench $(MPI) -- -D warnings
+	$(CARGO) clippy --workspace --all-targets $(FEATURES) -- -D warnings
 
+# The documentation builds without a warning, and its examples run.
 doc:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace $(FEATURES) --no-deps --document-private-items
+	$(CARGO) test --workspace $(FEATURES) --doc
 
-unit:
-	FATHOM_FIO_PLOT=$$(pwd)/target/fio-plot/bin/fio-plot $(CARGO) test --workspace $(MPI) --no-fail-fast
+unit: $(if $(BUILT),,binaries)
+	PATH=$(TOOLS):$$PATH FATHOM_FIO_PLOT=$(TOOLS)/fio-plot $(TOOLS)/cargo-nextest nextest run --workspace $(FEATURES) --lib --bins --tests \
+		$(if $(FATHOM_TEST_ALL),--profile all --run-ignored all); \
+		code=$$?; scripts/tests.py $(TARGET)/nextest/$(if $(FATHOM_TEST_ALL),all,default)/junit.xml && exit $$code
 
-web-test:
+web-test: viewer
 	cd web && npm run check && npm test
 
 # A real run on a real file, opened in a real browser.
-browser:
-	$(CARGO) build -p fathom
-	scripts/browser.sh
+browser: $(if $(BUILT),,package binaries)
+	FATHOM_BINARY=$(abspath $(PACKAGED)) FATHOM_RENDER=$(abspath $(RENDER)) scripts/browser.sh
 
 # The package in a fresh Debian: installed, used and removed, as somebody does who has never seen it.
-newcomer:
-	$(MAKE) --no-print-directory packages PROFILE=lean PACKAGES=target/packages-lean
-	scripts/newcomer.sh target/packages-lean/fathom_*.deb
+newcomer: $(if $(BUILT),,package)
+	scripts/newcomer.sh $(LEAN_PACKAGES)/fathom_*.deb
 
 # Emulated machines with NVMe drives, switches and NUMA nodes, from Debian's QEMU; see docs/TESTBED.md.
-testbed: viewer
+testbed: $(if $(BUILT),,package)
 	python3 -m unittest discover -q -s testbed/unit -t testbed
-	$(CARGO) build -p fathom
-	testbed/testbed.py test --binary $${CARGO_TARGET_DIR:-target}/debug/fathom
+	testbed/testbed.py test $(if $(FATHOM_TEST_ALL),--all) --binary $(PACKAGED)
 
 bench: build
 	scripts/setup.sh test
@@ -153,15 +185,14 @@ truth-built: build
 	python3 -m unittest discover -q -s truth/unit -t truth
 	truth/built.py --binary $${CARGO_TARGET_DIR:-target}/release/fathom $(TRUTH)
 
-# Half a minute of them on this host, a part of `make test`: fails only where a wrong limit is said with 90 % or more.
 # Databases on a disk that is slowed down as they know nothing of. Needs root and control groups of version 1.
 truth-oltp:
-	$(CARGO) test -p fathom --test oltp -- --ignored
+	$(TOOLS)/cargo-nextest nextest run -p fathom $(FEATURES) --run-ignored only
 
-truth-quick: viewer
-	$(CARGO) build -p fathom
+# Half a minute of them on this host, a part of `make test`: fails only where a wrong limit is said with 90 % or more.
+truth-quick: $(if $(BUILT),,package)
 	python3 -m unittest discover -q -s truth/unit -t truth
-	truth/built.py --quick --binary $${CARGO_TARGET_DIR:-target}/debug/fathom
+	truth/built.py --quick --binary $(PACKAGED)
 
 clean:
 	$(CARGO) clean

@@ -2,6 +2,7 @@
 # A newcomer's way, in a Debian as it comes from its mirror: install the package, three commands, compare, remove. As root.
 #
 #   scripts/newcomer.sh PACKAGE.deb
+#   scripts/newcomer.sh --fetch       fetches the system alone
 #
 # The system is fetched once, from the mirror that this machine's apt uses, and kept below target/tmp. Mounts and processes
 # are in namespaces of their own: they end with this script, however it ends.
@@ -49,9 +50,8 @@ fetch() { # release, file
     rm -rf "$root"
 }
 
-outside() {
-    local package release base
-    package=$(realpath "${1:?usage: newcomer.sh PACKAGE.deb}")
+# The fresh system as a tar file, fetched where it is missing; its name is left in `base`.
+system_of_its_own() {
     [ "$(id -u)" = 0 ] || skip "a system of its own needs root"
     local tool
     for tool in apt-get debootstrap mandoc unshare; do
@@ -60,10 +60,17 @@ outside() {
     unshare --mount --pid --fork true 2>/dev/null || skip "no mounts may be made here"
     mkdir -p "$place"
     trap 'rm -rf "$root"' EXIT
+    local release
     # shellcheck source=/dev/null
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
     base=$place/${release:-unknown}.tar
     [ -f "$base" ] || fetch "${release:-unknown}" "$base"
+}
+
+outside() {
+    local package base
+    package=$(realpath "${1:?usage: newcomer.sh PACKAGE.deb}")
+    system_of_its_own
     rm -rf "$root"
     mkdir "$root"
     tar -C "$root" -xpf "$base"
@@ -117,8 +124,8 @@ inside() {
     [ -z "$(system dpkg --verify fathom)" ] || no "dpkg finds other files than it installed"
     expect "0 2" "fathom run quick" fathom
     expect 0 "quick" fathom studies
-    expect 0 "limit" fathom run quick --time-budget 20s --output r.html
-    expect 0 "limit" fathom run quick --time-budget 20s --output r.html
+    expect 0 "limit" fathom run quick --time-budget 8s --output r.html
+    expect 0 "limit" fathom run quick --time-budget 8s --output r.html
     expect 0 "of 16 steps" fathom compare 1 last
     expect 0 "-F _fathom fathom" bash -c 'source /usr/share/bash-completion/completions/fathom && complete -p fathom'
     grep -q 'id="fathom-document"' "$root/home/newcomer/r.html" || no "r.html is no report"
@@ -141,4 +148,8 @@ END
     echo "newcomer: installed, used, removed without a trace" >&2
 }
 
-if [ "${1:-}" = --inside ]; then inside; else outside "$@"; fi
+case "${1:-}" in
+    --inside) inside ;;
+    --fetch) system_of_its_own ;;
+    *) outside "$@" ;;
+esac

