@@ -45,7 +45,7 @@ run-oltp: build
 test:
 	BUILT=1 scripts/stages.py test $(STAGES)
 
-# Every test there is, the long tables whole, tight deadlines. Green before an issue is said resolved: docs/TESTING.md.
+# Every test there is, with the long tables whole. Green before an issue is said resolved: docs/TESTING.md.
 test-all:
 	BUILT=1 FATHOM_TEST_ALL=1 scripts/stages.py test-all $(STAGES_ALL)
 
