@@ -23,6 +23,8 @@ from .qmp import Qmp, QmpError
 
 # Emulation on a busy host is slow: a time-out says that something hangs, not that it is late.
 BOOT_TIMEOUT_S = 240.0
+# A restored guest answers within seconds, or never: its emulated CPUs spin.
+RESTORE_TIMEOUT_S = 60.0
 COMMAND_TIMEOUT_S = 180.0
 PR_SET_PDEATHSIG = 1
 # Looked up here: a process that was just forked from a program with threads must not load a library.
@@ -77,7 +79,7 @@ class Guest:
         saved = saved_state(bare)
         guest = _start(bare, ["-incoming", f"exec:cat {shlex.quote(str(saved))}"], (), stays)
         guest.go_on()
-        guest.attach()
+        guest.attach(RESTORE_TIMEOUT_S)
         guest.machine = machine
         for drive in drives:
             guest.plug(drive)
@@ -95,9 +97,9 @@ class Guest:
         qmp.command("cont")
         qmp.close()
 
-    def attach(self) -> None:
+    def attach(self, timeout_s: float = BOOT_TIMEOUT_S) -> None:
         """Connects to the agent and gives the guest its time and the program under test."""
-        self.connect()
+        self.connect(timeout_s)
         self.ok(
             f"date -s @{int(time.time())} >/dev/null\n"
             "grep -q ' /fathom ' /proc/mounts && exit\n"
@@ -106,13 +108,13 @@ class Guest:
         )
         self.wait_for_drives()
 
-    def connect(self) -> None:
+    def connect(self, timeout_s: float = BOOT_TIMEOUT_S) -> None:
         """Waits until the agent answers."""
         if self.agent is not None:
             self.agent.close()
         self.agent = Agent(self.sockets / "agent")
         try:
-            self.agent.wait_until_ready(BOOT_TIMEOUT_S)
+            self.agent.wait_until_ready(timeout_s)
         except GuestLost as lost:
             raise GuestLost(f"{lost}; its console ends:\n{self.console_end()}") from lost
 

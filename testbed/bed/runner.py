@@ -121,20 +121,17 @@ class Pool:
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
         self._errors: list[BaseException] = []
-        # Timed tests of throttled machines that failed while other guests ran, with that outcome.
-        self._deferred: list[tuple[Test, Outcome]] = []
 
     def run(self, tests: list[Test]) -> None:
         """Runs each test once: first those that bear other guests, then timed ones with nothing else running."""
         if self._workers == 1:
-            self._together([(Queue(tests), False)])
+            self._together([Queue(tests)])
             return
-        alone = [t for t in tests if t.is_timed and not t.machine.is_light]
-        light = [t for t in tests if t.machine.is_light]
+        light = [t for t in tests if t.machine.is_light and not t.is_timed]
         others = [t for t in tests if not t.machine.is_light and not t.is_timed]
-        self._together([(Queue(light), True), *[(queue, False) for queue in [Queue(others)] * self._workers]])
+        self._together([Queue(light), *[Queue(others)] * self._workers])
         if not self.stopped:
-            self._together([(Queue([*alone, *(test for test, _ in self._deferred)]), False)])
+            self._together([Queue(t for t in tests if t.is_timed)])
 
     def stop(self) -> None:
         """Ends all guests, waits for the workers, and starts nothing more."""
@@ -155,21 +152,9 @@ class Pool:
             self.outcomes.append(outcome)
             outcomes.show(outcome, lines)
 
-    def defer(self, test: Test, outcome: Outcome) -> None:
-        """Leaves the retry of a timed test for the end, when no other guest runs."""
-        with self._lock:
-            self._deferred.append((test, outcome))
-
-    def earlier(self, test: Test) -> Outcome | None:
-        """Outcome of the first attempt, if the test was deferred."""
-        with self._lock:
-            return next((outcome for other, outcome in self._deferred if other is test), None)
-
-    def _together(self, shares: list[tuple[Queue, bool]]) -> None:
-        """Runs a worker for each share, a queue and a flag that says whether it defers retries, until all have ended."""
-        self._threads = [
-            threading.Thread(target=self._work, args=(Worker(self, defers), queue), daemon=True) for queue, defers in shares
-        ]
+    def _together(self, queues: list[Queue]) -> None:
+        """Runs a worker for each entry until all have ended. The same queue several times: its workers share it."""
+        self._threads = [threading.Thread(target=self._work, args=(Worker(self), queue), daemon=True) for queue in queues]
         for thread in self._threads:
             thread.start()
         for thread in self._threads:
@@ -197,9 +182,8 @@ class Attempt:
 class Worker:
     """Runs tests one at a time and keeps the shared guest between them."""
 
-    def __init__(self, pool: Pool, defers: bool = False) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._defers = defers
         self._shared: Guest | None = None
 
     def run(self, queue: Queue) -> None:
@@ -218,23 +202,17 @@ class Worker:
         """Runs a test, with one retry after a lost guest, the time limit, or a failure of a timed test.
 
         A lost guest says nothing about Fathom the first time: on a busy host QEMU's emulation now and then loses the timer
-        of a CPU for good. None: the retry is left for the end.
+        of a CPU for good. None: the run was stopped.
         """
         start = time.monotonic()
-        earlier = self._pool.earlier(test)
-        first = Attempt("failed", earlier.reason) if earlier else self._attempt(test)
-        last = first
+        first = last = self._attempt(test)
         if first.state in ("lost", "late") or (first.state == "failed" and test.is_timed):
-            if self._defers and first.state == "failed":
-                self._pool.defer(test, self._outcome(test, first, start))
-                return None
             if self._pool.stopped:
                 return None
             notes.note(f"first attempt {first.state}, once more: {first.reason}")
             last = self._attempt(test)
             last = replace(last, reason=f"{last.reason}\nthe first attempt {first.state}: {first.reason}".strip())
-        outcome = self._outcome(test, last, start, is_flaky=first.state in ("failed", "late") and last.state == "passed")
-        return replace(outcome, seconds=outcome.seconds + earlier.seconds) if earlier else outcome
+        return self._outcome(test, last, start, is_flaky=first.state in ("failed", "late") and last.state == "passed")
 
     def _outcome(self, test: Test, attempt: Attempt, start: float, is_flaky: bool = False) -> Outcome:
         state = "failed" if attempt.state in ("lost", "late") else attempt.state

@@ -91,8 +91,7 @@ def timed(body: Body) -> Body:
     """The test compares a rate, a delay or a latency with a setting or with another figure.
 
     Work of this host disturbs all of these in an emulated machine. So the test runs at the end, while no other guest runs. A
-    failure gets one retry. A test that passes only then is flaky. On a throttled machine the first attempt runs with the other
-    tests, because the throttle is far below what a busy host can do.
+    failure gets one retry. A test that passes only then is flaky.
     """
     body.is_timed = True  # type: ignore[attr-defined]
     return body
