@@ -47,6 +47,7 @@ fn units_of(fd: &impl AsFd) -> Option<Units> {
     Some(Units { min_bytes, max_bytes })
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

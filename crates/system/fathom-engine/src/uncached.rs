@@ -23,6 +23,7 @@ pub(crate) fn check(target: &Target) -> Result<(), StepFailure> {
     })
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::io;

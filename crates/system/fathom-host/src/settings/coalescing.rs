@@ -72,6 +72,7 @@ fn write_by<E>(set: Coalescing, ask: impl FnOnce(&AdminCommand) -> Result<(Vec<u
     ask(&AdminCommand::set_coalescing(set)).map(|_| ())
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use fathom_nvme::driver::fake::{Behaviour, FakeDrive};

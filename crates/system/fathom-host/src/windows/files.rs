@@ -524,3 +524,26 @@ pub(crate) fn final_path(fd: &impl AsFd) -> Result<PathBuf, Errno> {
         }
     }
 }
+
+/// True if the volume of an open file keeps named streams beside a file's data (FILE_NAMED_STREAMS), as NTFS does. Without it
+/// a stream's name may become a file of its own.
+pub(crate) fn has_streams(fd: &impl AsFd) -> Result<bool, Errno> {
+    const FILE_NAMED_STREAMS: u32 = 0x0004_0000;
+    let mut flags = 0_u32;
+    let nothing = std::ptr::null_mut();
+    // SAFETY: the call writes the flags alone; all other places are null, and their lengths 0.
+    let is_told = unsafe {
+        let handle = fd.as_fd().as_raw_handle();
+        fs::GetVolumeInformationByHandleW(
+            handle,
+            nothing,
+            0,
+            nothing.cast(),
+            nothing.cast(),
+            &raw mut flags,
+            nothing,
+            0,
+        )
+    };
+    if is_told == 0 { Err(Errno::last()) } else { Ok(flags & FILE_NAMED_STREAMS != 0) }
+}

@@ -23,6 +23,9 @@ pub(crate) fn open_to_others(_file: &File) -> io::Result<()> {
 
 /// Marks it as one that Fathom wrote.
 pub(crate) fn mark(file: &File) -> io::Result<()> {
+    if !files::has_streams(file)? {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
     writing::stream(&stream_of(file)?)?.write_all(b"1")
 }
 

@@ -13,7 +13,7 @@ mod controller;
 mod doorbell;
 mod entries;
 mod error;
-#[cfg(any(test, feature = "fake"))]
+#[cfg(all(target_os = "linux", any(test, feature = "fake")))]
 pub mod fake;
 mod memory;
 mod namespace;
