@@ -3,83 +3,20 @@
 #
 #   scripts/newcomer.sh PACKAGE.deb
 #   scripts/newcomer.sh --fetch       fetches the system alone
-#
-# The system is fetched once, from the mirror that this machine's apt uses, and kept below target/tmp. Mounts and processes
-# are in namespaces of their own: they end with this script, however it ends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 place=$(pwd)/target/tmp/newcomer # On the disk, unlike /tmp: Fathom measures a file in it.
-root=$place/root
-child=
-
-no() { # why
-    echo "newcomer: $1" >&2
-    exit 1
-}
-
-skip() { # why
-    [ -z "${FATHOM_NO_SKIPS:-}" ] || no "not run: $1"
-    echo "newcomer: skipped: $1" >&2
-    exit 0
-}
-
-# The mirror of Debian's release $1 that apt has on this machine.
-mirror() {
-    local found
-    found=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN) $(COMPONENT)' 'Created-By: Packages' |
-        awk -v suite="$1" '$2 == suite && $3 == "Debian" && $4 == "main" { print $1; exit }')
-    # A file with a mirror a line, as images for clouds have it.
-    [[ $found != mirror+file:* ]] || found=$(awk '/^http/ { print $1; exit }' "${found#mirror+file:}")
-    echo "$found"
-}
-
-fetch() { # release, file
-    local from log=$place/debootstrap.log
-    from=$(mirror "$1")
-    [ -n "$from" ] || skip "apt on this machine knows no mirror of Debian's $1 (is it a Debian, and was apt-get update run?)"
-    echo "newcomer: fetching Debian $1" >&2
-    eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
-    export http_proxy https_proxy
-    rm -rf "$root"
-    # It mounts /proc in what it makes: that ends with the namespace.
-    unshare --mount --propagation private debootstrap --variant=minbase "$1" "$root" "$from" >"$log" 2>&1 ||
-        { tail -5 "$log" >&2; skip "Debian $1 cannot be fetched"; }
-    tar -C "$root" --exclude='./var/cache/apt/archives/*.deb' --exclude='./var/lib/apt/lists/*_*' -cf "$2.part" .
-    mv "$2.part" "$2"
-    rm -rf "$root"
-}
-
-# The fresh system as a tar file, fetched where it is missing; its name is left in `base`.
-system_of_its_own() {
-    [ "$(id -u)" = 0 ] || skip "a system of its own needs root"
-    local tool
-    for tool in apt-get debootstrap mandoc unshare; do
-        command -v "$tool" >/dev/null || skip "$tool is missing: scripts/setup.sh test"
-    done
-    unshare --mount --pid --fork true 2>/dev/null || skip "no mounts may be made here"
-    mkdir -p "$place"
-    trap 'rm -rf "$root"' EXIT
-    local release
-    # shellcheck source=/dev/null
-    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    base=$place/${release:-unknown}.tar
-    [ -f "$base" ] || fetch "${release:-unknown}" "$base"
-}
+name=newcomer
+# shellcheck source=scripts/debian.sh
+. scripts/debian.sh
 
 outside() {
-    local package base
+    local package
     package=$(realpath "${1:?usage: newcomer.sh PACKAGE.deb}")
-    system_of_its_own
-    rm -rf "$root"
-    mkdir "$root"
-    tar -C "$root" -xpf "$base"
-    cp "$package" "$root/fathom.deb"
-    # In the background, where a signal to this script is heard at once; with it everything inside ends.
-    unshare --mount --propagation private --pid --fork --kill-child "$0" --inside &
-    child=$!
-    trap 'kill -KILL $child 2>/dev/null; wait $child || true; exit 130' INT TERM
-    wait "$child"
+    mkdir -p "$place"
+    cp "$package" "$place/fathom.deb"
+    in_a_fresh_debian --inside
 }
 
 # Names of everything in the system, except what the kernel shows and what is the user's own.
@@ -107,15 +44,9 @@ expect() { # codes, word, words
 }
 
 inside() {
-    local device page
-    mount --bind "$root" "$root" # So that the system has a root of its own among the mounts it sees.
-    mount -t proc proc "$root/proc"
-    mount --rbind /sys "$root/sys"
-    mount -o remount,bind,ro "$root/sys"
-    for device in null zero full random urandom; do
-        [ -e "$root/dev/$device" ] || touch "$root/dev/$device"
-        mount --bind "/dev/$device" "$root/dev/$device"
-    done
+    local page
+    mounts
+    cp "$place/fathom.deb" "$root/fathom.deb"
     system useradd --create-home --uid 1000 --shell /bin/bash newcomer
     names >"$place/before"
     user find . | sort >"$place/home-before"
@@ -150,6 +81,6 @@ END
 
 case "${1:-}" in
     --inside) inside ;;
-    --fetch) system_of_its_own ;;
+    --fetch) fetched ;;
     *) outside "$@" ;;
 esac

@@ -14,6 +14,7 @@ need() { # command, Debian package
 }
 need cc gcc
 need make make
+need git git
 # What is installed elsewhere is linked with a C library of its own.
 static=$(uname -m)-unknown-linux-musl
 if [ "$purpose" = mpi ] || [ "$purpose" = test ]; then

@@ -8,7 +8,7 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import checks_hold, io
 from bed.machines import SIX_SLOW
-from bed.suite import full, restored
+from bed.suite import full, restored, timed
 
 SERVED = "/mnt/served"
 MOUNTED = "/mnt/nfs"
@@ -98,6 +98,7 @@ def files_over_nfs_are_described_and_their_calls_are_the_kernels(guest: Guest) -
 
 
 @restored(SIX_SLOW, "TBM0")
+@timed
 @full("a comparison of times")
 def a_server_whose_drive_is_throttled_is_named_as_the_limit(guest: Guest) -> None:
     with served(guest, "TBM0") as file:
