@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { Flaky } from "./flaky";
+import { Flaky } from "./flaky.ts";
 
 /** Files by their duration: the longest start first, so that both browsers end at about the same time. */
 const ORDER = ["program.test.ts", "fixtures.test.ts", "reading.test.ts", "studies.test.ts"];

@@ -21,8 +21,6 @@ mod oltp;
 mod pcie;
 mod predict;
 mod screen;
-#[cfg(test)]
-mod testing;
 mod waiting;
 
 pub use attribution::{

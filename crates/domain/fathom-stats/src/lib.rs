@@ -19,6 +19,8 @@ mod recurrence;
 mod scaling;
 mod steady;
 mod student;
+#[cfg(any(test, feature = "testing"))]
+pub mod tables;
 #[cfg(test)]
 mod testing;
 mod throughput;

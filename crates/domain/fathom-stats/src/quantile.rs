@@ -149,8 +149,8 @@ fn rank_half_width(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Random, ar1, intervals_of, tell};
-    use crate::testing::{cases, margin, refill};
+    use crate::tables::{cases, margin};
+    use crate::testing::{Random, ar1, intervals_of, refill, tell};
 
     fn merged(intervals: &[Interval]) -> Histogram {
         let mut all = Histogram::new();

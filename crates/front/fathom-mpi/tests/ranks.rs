@@ -179,25 +179,6 @@ fn a_rank_that_hangs_ends_the_step_by_name() {
     assert!(!launch::is_alive(hung), "it went with the others");
 }
 
-/// mpirun ends all ranks when one dies; rank 0 has a second to keep what there is.
-#[test]
-fn a_rank_that_dies_leaves_what_the_others_measured() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "20s", "--json", "--quiet"];
-    let running = Run::new(dir.path(), 3).words(&words).start();
-    running.wait_until_measuring();
-    let ranks = running.ranks();
-    let begun = Instant::now();
-    launch::signal("KILL", ranks[1]);
-    running.wait();
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
-    assert!(ranks.iter().all(|pid| !launch::is_alive(*pid)), "no process is left");
-    let kept = launch::show(dir.path());
-    let step = &kept["steps"][0];
-    assert!(step["ios"].as_u64().expect("ios") > 0, "{step}");
-    assert_eq!(step["ranks"]["lost"].as_array().map(Vec::len), Some(1));
-}
-
 /// Ctrl-C reaches all of them: the run is kept as interrupted, and their files go.
 #[test]
 fn an_interrupt_ends_all_ranks_and_keeps_the_run() {
@@ -308,4 +289,28 @@ fn a_rank_that_is_cut_off_is_named_and_ends_by_itself() {
     assert_eq!((&lost[0]["rank"], &lost[0]["host"]), (&1.into(), &"node2".into()));
     assert!(step["ios"].as_u64().expect("ios") > 0);
     assert!(std::fs::read_dir(&target).expect("reads").next().is_none(), "each removed its own file");
+}
+
+/// Tests that depend on time: the runner starts them last, one at a time, and allows one retry.
+mod alone {
+    use super::*;
+
+    /// mpirun ends all ranks when one dies; rank 0 has a second to keep what there is.
+    #[test]
+    fn a_rank_that_dies_leaves_what_the_others_measured() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let words = ["io", "--target", "null", "--engine", "null", "--runtime", "20s", "--json", "--quiet"];
+        let running = Run::new(dir.path(), 3).words(&words).start();
+        running.wait_until_measuring();
+        let ranks = running.ranks();
+        let begun = Instant::now();
+        launch::signal("KILL", ranks[1]);
+        running.wait();
+        assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+        assert!(ranks.iter().all(|pid| !launch::is_alive(*pid)), "no process is left");
+        let kept = launch::show(dir.path());
+        let step = &kept["steps"][0];
+        assert!(step["ios"].as_u64().expect("ios") > 0, "{step}");
+        assert_eq!(step["ranks"]["lost"].as_array().map(Vec::len), Some(1));
+    }
 }

@@ -1,6 +1,7 @@
 //! How often comparisons of runs are right, on runs made by chance whose truth is known.
 
 use fathom_random::Rng;
+use fathom_stats::tables::cases;
 use serde_json::json;
 
 use super::*;
@@ -16,11 +17,6 @@ const WOBBLES: [f64; 4] = [0.0, 0.005, 0.01, 0.02];
 const WITHIN: f64 = 0.005 / 1.96;
 /// Steps of a ladder.
 const CELLS: u32 = 16;
-
-/// Number of cases of a table: all with FATHOM_TEST_ALL=1, else the first `few`.
-fn cases(few: u64, all: u64) -> u64 {
-    if std::env::var("FATHOM_TEST_ALL").is_ok_and(|value| value == "1") { all } else { few }
-}
 
 fn trials() -> u64 {
     cases(100, TRIALS)

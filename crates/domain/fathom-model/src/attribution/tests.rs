@@ -195,7 +195,7 @@ fn a_step_that_a_deeper_one_exceeds_beyond_both_intervals_is_not_held_by_the_dev
 #[test]
 fn no_ladder_has_a_step_held_by_a_device_that_a_later_step_exceeds() {
     let mut rng = fathom_random::Rng::new(12, 0);
-    for _ in 0..crate::testing::cases(200, 2000) {
+    for _ in 0..fathom_stats::tables::cases(200, 2000) {
         let half_width = [0.002, 0.02, 0.1, 0.4][rng.below(4) as usize];
         let plateau = 20_000 + rng.below(400_000);
         let mut ladder = Vec::new();

@@ -1,7 +1,8 @@
 //! How often comparisons are right, on simulated runs whose truth is known.
 
 use super::{Effect, MARGIN_PCT, Relation, adjusted_p_values, birge_scale, relation, run_to_run_spread};
-use crate::testing::{Random, ar1, cases, margin, tell};
+use crate::tables::{cases, margin};
+use crate::testing::{Random, ar1, tell};
 use crate::{Estimate, mean_ci};
 
 /// Trials of the whole table.

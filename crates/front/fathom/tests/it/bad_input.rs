@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::machine::{LoopDevice, Mounted, Zram, is_tmpfs};
-use crate::cli::{Place, listing_of, skipped};
+use crate::cli::{Ended, Place, listing_of, skipped};
 use rusqlite::Connection;
 
 const USAGE: i32 = 2;
@@ -15,12 +15,15 @@ const FAILED: i32 = 1;
 /// Runs a command that must be refused with these words, and leave neither file nor lab.
 fn refuses(place: &Place, words: &str, code: i32, said: &[&str]) {
     let before = place.listing();
-    let ended = place.run(words);
+    refused(&place.run(words), words, code, said);
+    assert_eq!(place.listing(), before, "{words}: nothing is created");
+}
+
+fn refused(ended: &Ended, words: &str, code: i32, said: &[&str]) {
     ended.expect(code, &["error: "]);
     ended.expect(code, said);
     assert_eq!(ended.out, "", "{words}: nothing on stdout");
     assert!(ended.err.lines().all(|l| !l.contains("panicked")), "{words}: {}", ended.err);
-    assert_eq!(place.listing(), before, "{words}: nothing is created");
 }
 
 /// As [`refuses`], for wrong words: these are found before the lab is opened.
@@ -369,8 +372,13 @@ fn a_locked_lab_names_who_holds_it() {
     holder.execute_batch("BEGIN IMMEDIATE; UPDATE run SET study = 'x';").expect("locked");
     place.run("show 1").expect(0, &[]);
     let pid = format!("process {}", std::process::id());
-    refuses(&place, "rm 1", FAILED, &["is locked by", &pid, "help: wait until that process is done"]);
-    refuses(&place, "io --target . --size 16m --runtime 200ms", FAILED, &["is locked by", &pid]);
+    // Both wait for the lock at the same time.
+    let before = place.listing();
+    let words = ["rm 1", "io --target . --size 16m --runtime 200ms"];
+    for (words, running) in words.map(|words| (words, place.start(words))) {
+        refused(&running.wait(), words, FAILED, &["is locked by", &pid, "help: wait until that process is done"]);
+    }
+    assert_eq!(place.listing(), before);
     holder.execute_batch("ROLLBACK").expect("unlocked");
     place.run("rm 1").expect(0, &[]);
 }

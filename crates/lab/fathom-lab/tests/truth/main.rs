@@ -15,6 +15,8 @@ mod raid_band;
 mod score;
 mod verdict;
 
+use fathom_stats::tables::{self, margin};
+
 use score::Score;
 
 /// Cases of the whole table and of `make test`; `FATHOM_TRUTH_CASES` sets another number, `FATHOM_TRUTH_FIRST` the first.
@@ -28,20 +30,13 @@ const CALIBRATION_ERROR_MAX: f64 = 0.05;
 /// Cases are run by so many threads.
 const THREADS: u64 = 2;
 
-/// Number of cases of a table: by the variable `name`, all with FATHOM_TEST_ALL=1, else the first `few`.
+/// Number of cases of a table: by the variable `name`, else [`tables::cases`].
 fn cases(name: &str, few: u64, all: u64) -> u64 {
-    let usual = if std::env::var("FATHOM_TEST_ALL").is_ok_and(|value| value == "1") { all } else { few };
-    number(name).unwrap_or(usual)
+    number(name).unwrap_or_else(|| tables::cases(few, all))
 }
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
-}
-
-/// Room for chance in a share that should be `p`, seen in the first `n` of `all` cases with fixed seeds: twice the standard
-/// error of the share of a sample without replacement, 2 sqrt(p (1 - p) (1 / n - 1 / all)). The whole table needs none.
-fn margin(p: f64, n: u64, all: u64) -> f64 {
-    2.0 * (p * (1.0 - p) * (1.0 / n as f64 - 1.0 / all as f64).max(0.0)).sqrt()
 }
 
 /// Share of the gaps of at most `most`.

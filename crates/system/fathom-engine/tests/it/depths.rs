@@ -26,10 +26,8 @@ const WINDOW_MS: u64 = 15;
 /// A try as long as this hangs: two thousand times its window. The engine gives up a worker after a minute.
 const HANGS_AFTER: Duration = Duration::from_secs(30);
 
-/// Tries of a polling kernel thread, which races with the thread it serves. FATHOM_TEST_ALL=1 doubles them.
-fn sqpoll_tries() -> u32 {
-    if std::env::var("FATHOM_TEST_ALL").is_ok_and(|all| all == "1") { 6 } else { 3 }
-}
+/// Tries of a polling kernel thread, which races with the thread it serves.
+const SQPOLL_TRIES: u32 = 3;
 
 /// Runs the step; a refusal is an answer, a failure is not.
 fn tried(runner: &mut HostRunner, step: &Step) -> Option<StepRecord> {
@@ -74,7 +72,7 @@ fn every_way(base: &Step, bindings: &Bindings) -> usize {
                 step.workload.mix = mix;
                 step.workload.direct = direct;
                 step.length = RunLength::fixed(0, WINDOW_MS * 1_000_000);
-                for seed in 0..if mode == Mode::Sqpoll { sqpoll_tries() } else { 1 } {
+                for seed in 0..if mode == Mode::Sqpoll { SQPOLL_TRIES } else { 1 } {
                     step.seed = u64::from(seed);
                     step.load.threads = 1 + seed % 2;
                     if let Some(record) = tried(&mut runner, &step) {

@@ -6,3 +6,4 @@ mod cost;
 mod fio_shares;
 mod io_uring_off;
 mod limits;
+mod stopping;
