@@ -143,7 +143,7 @@ browser: $(if $(BUILT),,package binaries)
 newcomer: $(if $(BUILT),,package)
 	scripts/newcomer.sh $(LEAN_PACKAGES)/fathom_*.deb
 
-# What scripts/setup.sh installs is enough: proved in a fresh Debian, where it lints and builds the package.
+# Tests scripts/setup.sh in a fresh Debian, then lints and builds the package there.
 fresh-machine:
 	scripts/fresh-machine.sh
 

@@ -1,8 +1,8 @@
-# A Debian as it comes from its mirror, for scripts that test in one. Sourced, from the project's root; expects `place`, the
-# folder of the system, and `name`, what messages begin with. As root.
+# Functions for scripts that test in a fresh Debian. Source it in the project's root, with `place` set to a folder for the
+# system and `name` to the prefix of messages. Needs root.
 #
-# The system is fetched once, from the mirror that this machine's apt uses, and kept below target/tmp. Mounts and processes
-# are in namespaces of their own: they end with the script, however it ends.
+# debootstrap fetches the system once, from the mirror that apt uses on this machine; target/tmp keeps it. Mounts and processes
+# run in separate namespaces, so they end with the script.
 
 debian=$(pwd)/target/tmp/debian
 root=$place/root
@@ -36,7 +36,7 @@ fetch() { # release, file
     eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
     export http_proxy https_proxy
     rm -rf "$debian/root"
-    # It mounts /proc in what it makes: that ends with the namespace.
+    # debootstrap mounts /proc in the new system; the mount ends with the namespace.
     unshare --mount --propagation private debootstrap --variant=minbase "$1" "$debian/root" "$from" >"$log" 2>&1 ||
         { tail -5 "$log" >&2; skip "Debian $1 cannot be fetched"; }
     tar -C "$debian/root" --exclude='./var/cache/apt/archives/*.deb' --exclude='./var/lib/apt/lists/*_*' -cf "$2.part" .
@@ -44,7 +44,7 @@ fetch() { # release, file
     rm -rf "$debian/root"
 }
 
-# Fetches the fresh system where it is missing; the name of its tar file is left in `base`.
+# Fetches the system if it is missing, and sets `base` to its tar file.
 fetched() {
     [ "$(id -u)" = 0 ] || skip "a system of its own needs root"
     local tool
@@ -60,7 +60,7 @@ fetched() {
     [ -f "$base" ] || fetch "${release:-unknown}" "$base"
 }
 
-# Unpacks a fresh system to `root` and runs the calling script with the words given in namespaces of its own.
+# Unpacks a fresh system to `root` and runs the calling script with these arguments in new namespaces.
 # shellcheck disable=SC2154 # child: set here
 in_a_fresh_debian() { # words
     local base child
@@ -69,17 +69,17 @@ in_a_fresh_debian() { # words
     mkdir -p "$root"
     trap 'rm -rf "$root"' EXIT
     tar -C "$root" -xpf "$base"
-    # In the background, where a signal to this script is heard at once; with it everything inside ends.
+    # In the background, so that this script can handle a signal at once.
     unshare --mount --propagation private --pid --fork --kill-child "$0" "$@" &
     child=$!
     trap 'kill -KILL $child 2>/dev/null; wait $child || true; exit 130' INT TERM
     wait "$child"
 }
 
-# Inside: what the kernel shows, and the usual devices.
+# Mounts /proc, /sys and the usual devices. Run it in the new namespaces.
 mounts() {
     local device
-    mount --bind "$root" "$root" # So that the system has a root of its own among the mounts it sees.
+    mount --bind "$root" "$root" # Gives the system a root mount.
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount -o remount,bind,ro "$root/sys"

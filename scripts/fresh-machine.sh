@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The set-up of the tests on a machine that has nothing: in a fresh Debian with Rust and Node.js, scripts/setup.sh installs the
-# packages, and every program that the tests name must then be there. Lints and builds the package there. As root.
+# Tests scripts/setup.sh on a new machine. In a fresh Debian, it runs `setup.sh test`, checks that every program that the tests
+# start is installed, lints the workspace and builds the package. Needs root.
 #
-# Rust, its downloaded crates and Node.js are taken from this machine: set-up asks for them first.
+# Rust, its crate downloads and Node.js come from this machine, because setup.sh expects the user to install Rust and Node.js.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,8 +11,8 @@ name=fresh-machine
 # shellcheck source=scripts/debian.sh
 . scripts/debian.sh
 
-# Certificates that this machine trusts: its way to the registries may be a proxy. Installing packages replaces the system's
-# own file.
+# Certificates that this machine trusts: it may reach the registries through a proxy. A path of its own, because apt-get
+# overwrites /etc/ssl/certs.
 authorities=/opt/authorities.crt
 
 system() { # words, as root in the project
@@ -21,8 +21,8 @@ system() { # words, as root in the project
         PIP_CERT="$authorities" NODE_EXTRA_CA_CERTS="$authorities" CARGO_HTTP_CAINFO="$authorities" sh -c 'cd /project && exec "$@"' sh "$@"
 }
 
-# Programs that tests and scripts start, by the words of the source. Some words name no program.
-named() {
+# Candidates for names of programs, from the source of tests and scripts. Some are not programs.
+candidates() {
     {
         grep -rohE '(Command::new|tool)\("[a-z][a-z0-9_.+-]*"' crates --include='*.rs' | sed -E 's/.*\("//; s/"//'
         grep -rohE '\["[a-z][a-z0-9._-]+",' testbed truth --include='*.py' | tr -d '[",'
@@ -30,10 +30,10 @@ named() {
     } | sort -u
 }
 
-# The part of Debian that a program of this machine comes from is not asked for: the fresh system has the program or not.
-absent() {
+# Candidates that are programs on this machine and missing in the fresh Debian.
+missing_programs() {
     local word
-    for word in $(named); do
+    for word in $(candidates); do
         [[ $(command -v "$word" || true) == /*bin/* ]] || continue
         [[ $(command -v "$word") != /usr/local/* ]] || continue
         system sh -c 'command -v "$1" >/dev/null' sh "$word" || echo "$word"
@@ -45,7 +45,7 @@ outside() {
     for tool in cargo rustup node npm; do
         command -v "$tool" >/dev/null || no "$tool is missing: install Rust (rustup) and Node.js first"
     done
-    git ls-files -z --cached --others --exclude-standard >/dev/null 2>&1 || no "the project is no clone"
+    git ls-files -z --cached --others --exclude-standard >/dev/null 2>&1 || no "the project is not a Git clone"
     in_a_fresh_debian --inside
 }
 
@@ -55,11 +55,11 @@ inside() {
     cargo=${CARGO_HOME:-$HOME/.cargo} rustup=${RUSTUP_HOME:-$HOME/.rustup}
     node=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")") # …/npm/bin/npm-cli.js
     mkdir -p "$root"/project "$root"/opt/{cargo,rustup} "$root"/usr/local/lib/node_modules/npm
-    # With what is not committed; the commit gives packages their time.
+    # Includes uncommitted changes. The package script reads the date of the last commit from Git.
     git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf - | tar -C "$root/project" -xf -
     cp -r "$(git rev-parse --absolute-git-dir)" "$root/project/.git"
     chown -R root: "$root/project"
-    # Crates that this machine has need no download; what set-up adds there stays for later runs.
+    # Writable: crates that are downloaded here are there for later runs.
     mount --bind "$cargo" "$root/opt/cargo"
     mount --bind "$rustup" "$root/opt/rustup"
     mount --bind "$node" "$root/usr/local/lib/node_modules/npm"
@@ -72,8 +72,8 @@ inside() {
 
     echo "$name: scripts/setup.sh test" >&2
     system scripts/setup.sh test || no "the set-up fails on a fresh machine"
-    missing=$(absent)
-    [ -z "$missing" ] || no "tests use these programs, and scripts/setup.sh does not install them:"$'\n'"$missing"
+    missing=$(missing_programs)
+    [ -z "$missing" ] || no "scripts/setup.sh does not install these programs, which tests start:"$'\n'"$missing"
     echo "$name: make viewer lint package web-test" >&2
     system make viewer lint package web-test || no "a stage fails on a fresh machine, see above"
     echo "$name: set up, linted and packaged" >&2
