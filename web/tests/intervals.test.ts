@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barLines, within } from "../src/intervals";
+import { barLines, notNegative, within } from "../src/intervals";
 
 describe("intervals beyond the plot", () => {
   it("are cut at its edge, and say at which", () => {
@@ -7,6 +7,12 @@ describe("intervals beyond the plot", () => {
     expect(within([0.01, 1.1], 0.25, 4)).toEqual([0.25, 1.1, 1]);
     expect(within([0.9, 50], 0.25, 4)).toEqual([0.9, 4, 2]);
     expect(within([-3, 50], 0.25, 4)).toEqual([0.25, 4, 3]);
+  });
+
+  it("of a rate begin at 0 at the lowest", () => {
+    expect(notNegative([-5, 20])).toEqual([0, 20]);
+    expect(notNegative([-5, -2])).toEqual([0, 0]);
+    expect(notNegative([3, 20])).toEqual([3, 20]);
   });
 
   it("end in an arrow head where they go on, and in a line across where they end", () => {

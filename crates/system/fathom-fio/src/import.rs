@@ -359,3 +359,46 @@ fn errors(object: &Map<String, Value>) -> Option<Warning> {
 fn content(file: &str, place: &str, what: Message, help: Message) -> ImportError {
     ImportError::Content { file: file.to_owned(), place: place.to_owned(), what, help: Some(help) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::find_document;
+
+    /// Two jobs, one after the other: reads of 4 KiB, then reads and writes of 8 KiB.
+    const DOCUMENT: &str = r#"{
+        "fio version": "fio-3.33", "timestamp": 1700000100, "timestamp_ms": 1700000100500,
+        "global options": {"direct": "1", "bs": "4k", "ioengine": "libaio"},
+        "jobs": [
+            {"jobname": "a", "groupid": 0, "elapsed": 3, "job options": {"rw": "randread", "iodepth": "8"},
+             "read": {"total_ios": 1000, "io_bytes": 4096000, "runtime": 2000, "short_ios": 1,
+                      "lat_ns": {"min": 10000, "max": 90000, "mean": 20000.0, "stddev": 5000.0, "N": 1000}},
+             "write": {"total_ios": 0, "io_bytes": 0, "runtime": 0}, "trim": {"total_ios": 0, "io_bytes": 0, "runtime": 0}},
+            {"jobname": "b", "groupid": 1, "elapsed": 7, "job options": {"rw": "randrw", "bs": "8k"},
+             "read": {"total_ios": 300, "io_bytes": 2457600, "runtime": 4000,
+                      "lat_ns": {"min": 10000, "max": 90000, "mean": 30000.0, "stddev": 5000.0, "N": 300}},
+             "write": {"total_ios": 100, "io_bytes": 819200, "runtime": 3900,
+                      "lat_ns": {"min": 20000, "max": 80000, "mean": 40000.0, "stddev": 5000.0, "N": 100}},
+             "trim": {"total_ios": 0, "io_bytes": 0, "runtime": 0}}
+        ]}"#;
+
+    #[test]
+    fn a_document_of_two_jobs_keeps_their_figures_and_their_times() {
+        let found = find_document(DOCUMENT, "two.json").expect("a document");
+        let imported = import_fio(&found, "two.json").expect("two jobs");
+        // It ended at the time stamp, and the last job ended 7 s after the start.
+        let ended_ns = 1_700_000_100_500_000_000;
+        assert_eq!(imported.started_unix_ns, ended_ns - 7 * NS_PER_S);
+        let [(first, reads), (second, mixed)] = imported.steps.as_slice() else { panic!("{:?}", imported.steps.len()) };
+        assert_eq!((first.workload.block_bytes_max(), first.load.queue_depth), (4096, 8));
+        assert_eq!((second.workload.block_bytes_max(), second.load.queue_depth), (8192, 1));
+        let of = |record: &StepRecord| -> Vec<(Op, u64, u64, u64)> {
+            record.directions.iter().map(|d| (d.op, d.ios, d.bytes, d.short_ios)).collect()
+        };
+        assert_eq!(of(reads), [(Op::Read, 1000, 4_096_000, 1)]);
+        assert_eq!(of(mixed), [(Op::Read, 300, 2_457_600, 0), (Op::Write, 100, 819_200, 0)]);
+        // The longer of both directions.
+        assert_eq!((reads.runtime_ns, mixed.runtime_ns), (2 * NS_PER_S, 4 * NS_PER_S));
+        assert_eq!(mixed.started_unix_ns, ended_ns - 4 * NS_PER_S);
+    }
+}

@@ -90,6 +90,16 @@ fn a_usual_job_becomes_the_steps_it_names() {
 }
 
 #[test]
+fn the_share_of_reads_is_said_by_either_key() {
+    let mix = |keys: &str| plan(&format!("[a]\nfilename=f\nsize=1m\nrw=randrw\n{keys}")).steps[0].workload.mix;
+    let shares = |keys: &str| (mix(keys).read_pct, mix(keys).write_pct);
+    assert_eq!(shares(""), (50, 50));
+    assert_eq!(shares("rwmixread=80\n"), (80, 20));
+    assert_eq!(shares("rwmixwrite=30\n"), (70, 30));
+    assert_eq!(shares("rwmixwrite=0\n"), (100, 0));
+}
+
+#[test]
 fn a_silent_job_keeps_fios_defaults() {
     let plan = plan("[job]\nfilename=f\nsize=1m\n");
     let step = &plan.steps[0];
@@ -351,6 +361,7 @@ fn a_rate_is_summed_over_jobs_and_directions() {
     assert_eq!(of("rw=randwrite\nrate_iops=500\n").iops, 1000.0);
     let mixed = of("rw=randrw\nrwmixread=70\nrate_iops=700,300\nrate_process=poisson\n");
     assert_eq!((mixed.iops, mixed.process), (2000.0, RateProcess::Poisson));
+    assert_eq!(of("rw=randrw\nrwmixwrite=30\nrate_iops=700,300\n").iops, 2000.0);
     assert_snapshot!(line_error("rw=randrw\nrwmixread=70\nrate_iops=500"), @r"
     error: these rates make 50 % reads, the mix asks for 70 %
       job.fio:6:11

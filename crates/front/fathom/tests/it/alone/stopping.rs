@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM end a run within the second that is promised.
+//! Ctrl-C and SIGTERM end a run within one second, as promised.
 
 use std::time::{Duration, Instant};
 
