@@ -147,7 +147,7 @@ def user_space_is_a_path_for_studies_of_drives_and_of_placement(guest: Guest) ->
     steps = [s for s in document["steps"] if s["phase"] == "measure"]
     expect.equal([(s["engine"], s["devices"], s["threads"], s["state"]) for s in steps],
                  [("nvme", 1, 1, "measured"), ("nvme", 2, 1, "measured")], "one thread on one drive and on two")
-    assert all(s["errors"] == 0 and s["ios"] > 100 for s in steps), steps
+    assert all(s["errors"] == 0 and s["ios"] > 0 for s in steps), steps
     one = f"--target {guest.device('TB0')} --allow-unbind TB0"
     sets = "--set engine=nvme --set rw=randread --set iodepth=8 --set precondition=none --set runtime=500ms --set ramp_time=0"
     document = guest.fathom_json(f"run pinning --only depth {one} {sets} --quiet --json")
