@@ -21,12 +21,12 @@ system() { # words, as root in the project
         PIP_CERT="$authorities" NODE_EXTRA_CA_CERTS="$authorities" CARGO_HTTP_CAINFO="$authorities" sh -c 'cd /project && exec "$@"' sh "$@"
 }
 
-# Candidates for names of programs, from the source of tests and scripts. Some are not programs.
+# Candidates for names of programs, from the source of tests and of the scripts of `make test`. Some are not programs.
 candidates() {
     {
         grep -rohE '(Command::new|tool)\("[a-z][a-z0-9_.+-]*"' crates --include='*.rs' | sed -E 's/.*\("//; s/"//'
         grep -rohE '\["[a-z][a-z0-9._-]+",' testbed truth --include='*.py' | tr -d '[",'
-        grep -ohE 'command -v [a-z][a-z0-9._-]+|system [a-z][a-z0-9._-]+' scripts/*.sh | sed 's/.* //'
+        grep -ohE 'command -v [a-z][a-z0-9._-]+|system [a-z][a-z0-9._-]+' scripts/{browser,debian,install,newcomer,packages}.sh | sed 's/.* //'
     } | sort -u
 }
 
