@@ -81,7 +81,7 @@ def report(done: list[Stage], skipped: list[str], budget: dict, wall_s: float) -
     busy = os.getloadavg()[1]
     print(f"{os.cpu_count()} CPUs, load average of the last 5 minutes {busy:.1f}")
     for name in skipped:
-        print(f"{name}: not run: an earlier stage failed, or {LAST_START_S // 60} minutes were over")
+        print(f"{name}: not run: setup-test or viewer failed, or the time limit for starting a stage had passed")
     over = cpu_s > budget["cpu_s"]
     if over:
         print(f"CPU time is over the budget: {cpu_s:.0f} s of {budget['cpu_s']} s. Shorten tests, or raise {BUDGET.relative_to(ROOT)} with the reason in the same commit.")
