@@ -119,6 +119,7 @@ setup-test:
 	scripts/setup.sh test
 
 lint:
+	python3 -m unittest discover -q -s scripts/unit
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets $(FEATURES) -- -D warnings
 
