@@ -1,7 +1,7 @@
 //! How often comparisons of runs are right, on runs made by chance whose truth is known.
 
 use fathom_random::Rng;
-use fathom_stats::tables::cases;
+use fathom_stats::tables::{cases, margin};
 use serde_json::json;
 
 use super::*;
@@ -28,10 +28,9 @@ fn ladders() -> u64 {
 }
 
 /// Limit of a share that should be at most 5 %, seen in the first `n` of `all` trials: 5 % and twice the binomial error of the
-/// whole table, 2 sqrt(p (1 - p) / all), and room for the trials left out, 2 sqrt(p (1 - p) (1 / n - 1 / all)).
+/// whole table, 2 sqrt(p (1 - p) / all), and the [`margin`] for the trials left out.
 fn at_most_5_percent(n: u64, all: u64) -> f64 {
-    let (variance, n, all) = (0.05 * 0.95, n as f64, all as f64);
-    0.05 + 2.0 * (variance / all).sqrt() + 2.0 * (variance * (1.0 / n - 1.0 / all)).sqrt()
+    0.05 + 2.0 * (0.05 * 0.95 / all as f64).sqrt() + margin(0.05, n, all)
 }
 
 /// Standard normal (Box-Muller).
@@ -120,9 +119,7 @@ fn a_change_of_5_percent_is_found_with_five_runs_a_side_or_a_ledger() {
     for (runs, past, least) in [(5, 0, 0.99), (3, 0, 0.95), (1, 5, 0.9), (1, 0, 0.0)] {
         let found = share((runs, past, 1), 0.95, 0.005, &[Speed::Slower]);
         tell(&format!("-5 % at a wobble of 0.5 %, {runs} a side, {past} past runs: found in {found}"));
-        // Twice the standard error of the first n of N trials: 2 sqrt(p (1 - p) (1 / n - 1 / N)).
-        let (n, all) = (trials() as f64, TRIALS as f64);
-        let room = 2.0 * (least * (1.0 - least) * (1.0 / n - 1.0 / all)).sqrt();
+        let room = margin(least, trials(), TRIALS);
         assert!(found >= least - room && (least > 0.0 || found == 0.0), "{runs} a side, {past} past runs: {found}");
     }
 }

@@ -190,8 +190,8 @@ fn a_step_that_a_deeper_one_exceeds_beyond_both_intervals_is_not_held_by_the_dev
     assert_eq!(attribute(&with(&steps, 0.01), 0).name, LimitName::Unknown);
 }
 
-/// Whatever the ladder: in 2,000 (the first 200 in short) of random depths, threads, levels, noise and intervals, no step is the device's that a
-/// later one exceeds beyond both intervals, and the shares are probabilities.
+/// Random ladders: 2,000, the first 200 in `make test`. No step that a later step exceeds beyond both intervals is limited by the
+/// device, and the shares are probabilities.
 #[test]
 fn no_ladder_has_a_step_held_by_a_device_that_a_later_step_exceeds() {
     let mut rng = fathom_random::Rng::new(12, 0);

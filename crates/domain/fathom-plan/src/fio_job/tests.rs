@@ -90,7 +90,7 @@ fn a_usual_job_becomes_the_steps_it_names() {
 }
 
 #[test]
-fn the_share_of_reads_is_said_by_either_key() {
+fn rwmixread_and_rwmixwrite_both_set_the_share_of_reads() {
     let mix = |keys: &str| plan(&format!("[a]\nfilename=f\nsize=1m\nrw=randrw\n{keys}")).steps[0].workload.mix;
     let shares = |keys: &str| (mix(keys).read_pct, mix(keys).write_pct);
     assert_eq!(shares(""), (50, 50));

@@ -1,6 +1,7 @@
 //! `fathom fio` with jobs that run at the same time: CPU time of each job, and their shares of the drives.
 
 use crate::cli::Place;
+use crate::fio_order::fathom;
 use serde_json::Value;
 
 #[test]
@@ -24,4 +25,14 @@ fn jobs_that_run_at_once_have_their_own_cpu_time_and_share_the_drives() {
         .map(|job| job["read"]["total_ios"].as_u64().unwrap_or(0) + job["write"]["total_ios"].as_u64().unwrap_or(0))
         .sum();
     assert!(disks.is_empty() || counted < done + done / 2 + 1000, "{counted} of {done}");
+}
+
+#[test]
+fn jobs_with_flow_keep_their_ratio() {
+    let place = Place::new();
+    let job = "[global]\nsize=8m\nbs=4k\ntime_based\nruntime=2\nfilename=f\nnorandommap\nrw=randread\n[one]\nflow=1\n[eight]\nflow=8\n";
+    let result = fathom(&place, job);
+    let ios = |at: usize| result["jobs"][at]["read"]["total_ios"].as_u64().expect("reads") as f64;
+    let ratio = ios(1) / ios(0);
+    assert!((7.0..9.0).contains(&ratio), "{ratio}");
 }
