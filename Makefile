@@ -52,10 +52,9 @@ test-all:
 	BUILT=1 FATHOM_TEST_ALL=1 scripts/stages.py test-all $(STAGES_ALL)
 
 # The inner loop: everything that needs no device, browser or emulated machine.
-check: viewer
+check: setup-test viewer
 	$(MAKE) --no-print-directory lint web-test
-	$(TOOLS)/cargo-nextest nextest run --workspace $(FEATURES) --lib --profile check
-	$(TOOLS)/cargo-nextest nextest run $(FEATURES) -p fathom-language
+	$(TOOLS)/cargo-nextest nextest run --workspace $(FEATURES) --lib --tests --profile check
 
 # All binaries of tests, built once. The stages that follow run them.
 binaries:
