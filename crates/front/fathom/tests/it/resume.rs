@@ -150,16 +150,16 @@ runtime = "500ms"
 precondition = "none"
 [[ladder]]
 latency_goal = "lat<=1h"
-read_rate = ["20%"]
-write_rate = ["20%"]
+read_rate = ["2%"]
+write_rate = ["2%"]
 [[ladder]]
 rw = "randread"
 iodepth = 2
 runtime = "2s"
 [[ladder]]
 latency_goal = "lat<=1h"
-read_rate = ["0%", "10%", "20%"]
-write_rate = ["0%", "10%", "20%"]
+read_rate = ["0%", "1%", "2%"]
+write_rate = ["0%", "1%", "2%"]
 "#;
 
 #[test]
@@ -167,8 +167,7 @@ fn a_killed_run_remembers_what_its_pairs_of_rates_decide() {
     let place = Place::new();
     fs::write(place.file("pairs.toml"), PAIRS).expect("written");
     let mut running = place.start("run pairs.toml --target .");
-    running
-        .until("the pair", |talk| talk.lines().any(|l| l.contains("reads 20 % + writes 20 %") && l.contains("rate")));
+    running.until("the pair", |talk| talk.lines().any(|l| l.contains("reads 2 % + writes 2 %") && l.contains("rate")));
     running.signal("KILL");
     running.wait();
     assert_eq!(committed(&place), 3, "the most of each, and the pair");
