@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_message::{Message, msg};
 
-use super::ini::Source;
+use super::ini::{Entry, Source};
 use super::{Job, job};
 use crate::error::SourceError;
 use crate::knobs::push_note;
@@ -46,34 +46,37 @@ pub(super) fn parts<'j, 'a>(
 
 /// Parts jobs further where they wait for others. Only a wait for all that runs before can be done so.
 fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
-    let mut level_of: BTreeMap<&str, usize> = BTreeMap::new();
+    // By name: each level on which a job of that name begins.
+    let mut levels_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut waiting: Vec<(&Entry, usize)> = Vec::new();
     let mut levels: Vec<Vec<&Job<'_>>> = Vec::new();
     for &job in part {
-        let level = match job.keys.get("wait_for") {
-            None => 0,
-            Some(entry) => {
-                let name = entry.value.as_deref().unwrap_or_default();
-                let waited = level_of.get(name).copied().ok_or_else(|| {
-                    let message = msg!("fio-wait-for", name = name.to_owned());
-                    source.error(entry.value_span.clone(), message, Some(msg!("fio-wait-for-help")))
-                })?;
-                waited + 1
+        let mut level = 0;
+        if let Some(entry) = job.keys.get("wait_for") {
+            let name = entry.value.as_deref().unwrap_or_default();
+            let refused = |message, help| Err(source.error(entry.value_span.clone(), message, Some(help)));
+            if name == job.section.name {
+                return refused(msg!("fio-wait-for-itself"), msg!("fio-wait-for-help"));
             }
-        };
-        level_of.insert(&job.section.name, level);
+            match levels_of.get(name).map_or(&[][..], Vec::as_slice) {
+                [waited] => level = waited + 1,
+                [] => return refused(msg!("fio-wait-for", name = name.to_owned()), msg!("fio-wait-for-help")),
+                _ => {
+                    let message = msg!("fio-wait-for-several", name = name.to_owned());
+                    return refused(message, msg!("fio-wait-for-several-help"));
+                }
+            }
+            waiting.push((entry, level));
+        }
+        levels_of.entry(&job.section.name).or_default().push(level);
         if level == levels.len() {
             levels.push(Vec::new());
         }
         levels[level].push(job);
     }
-    for waiting in levels.iter().skip(1).flatten() {
-        let (Some(entry), Some(level)) = (waiting.keys.get("wait_for"), level_of.get(waiting.section.name.as_str()))
-        else {
-            continue;
-        };
-        if levels[level - 1].len() > 1 {
-            let beside = levels[level - 1].iter().find(|job| Some(job.section.name.as_str()) != entry.value.as_deref());
-            let beside = beside.map_or(String::new(), |job| job.section.name.clone());
+    for (entry, level) in waiting {
+        let beside = levels[level - 1].iter().find(|job| Some(job.section.name.as_str()) != entry.value.as_deref());
+        if let Some(beside) = beside.map(|job| job.section.name.clone()) {
             let name = entry.value.clone().unwrap_or_default();
             let message = msg!("fio-wait-for-one", name = name, beside = beside.clone());
             let help = msg!("fio-wait-for-one-help", beside = beside);

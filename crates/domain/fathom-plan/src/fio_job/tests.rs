@@ -454,6 +454,25 @@ fn orders_beyond_a_pattern_are_those_of_fio_and_are_written_back() {
     assert_eq!(plan(&job_text(step)).steps[0].workload, step.workload);
 }
 
+/// As fio: both are refused there, too.
+#[test]
+fn no_section_waits_for_itself_or_for_several_of_one_name() {
+    assert_snapshot!(error("[global]\nfilename=f\n[a]\nrw=read\n[a]\nwait_for=a\nrw=write\n"), @r"
+    error: a job cannot wait for itself
+      job.fio:6:10
+    6 | wait_for=a
+      |          ^ name an earlier section
+    ");
+    assert_snapshot!(error("[global]\nfilename=f\n[a]\nrw=read\n[a]\nrw=read\nbs=8k\n[b]\nwait_for=a\n"), @r"
+    error: several sections before this one are called a
+      job.fio:9:10
+    9 | wait_for=a
+      |          ^ give each a name of its own
+    ");
+    let alike = plan("[global]\nfilename=f\nsize=1m\n[a]\nrw=read\n[a]\nrw=write\n[b]\nstonewall\nrw=read\n");
+    assert_eq!(alike.steps.len(), 3, "nobody waits for them");
+}
+
 #[test]
 fn jobs_wait_end_each_other_and_are_left_out_where_they_never_run() {
     let job = "[global]\nfilename=/dev/x\nsize=1m\n[a]\nrw=read\n[b]\nwait_for=a\nrw=write\nexit_what=all\nnumber_ios=9\n\

@@ -597,6 +597,9 @@ fio-verify-whole = a block is checked as a whole
 fio-fills-space = fill_device: a file that is made takes what its file system has free but for 128 MiB; one that is there is written to its end
 fio-wait-for = no section before this one is called { $name }
 fio-wait-for-help = name an earlier section
+fio-wait-for-itself = a job cannot wait for itself
+fio-wait-for-several = several sections before this one are called { $name }
+fio-wait-for-several-help = give each a name of its own
 fio-wait-for-one = { $name } runs beside { $beside }: waiting for one of them alone is not supported
 fio-wait-for-one-help = let { $beside } have a stonewall or a wait_for too, or use startdelay
 fio-never-runs = [{ $section }] never runs: exit_what=all of [{ $by }] ends the run

@@ -588,6 +588,9 @@ fio-verify-whole = 块作为整体校验
 fio-fills-space = fill_device：新建的文件占用文件系统的全部空闲空间，仅留 128 MiB；已有的文件写到其末尾
 fio-wait-for = 此前没有名为 { $name } 的节
 fio-wait-for-help = 请写出前面某一节的名称
+fio-wait-for-itself = 作业不能等待自身
+fio-wait-for-several = 此前有多个节名为 { $name }
+fio-wait-for-several-help = 请给每个节取不同的名称
 fio-wait-for-one = { $name } 与 { $beside } 同时运行：不支持只等待其中之一
 fio-wait-for-one-help = 给 { $beside } 也加上 stonewall 或 wait_for，或使用 startdelay
 fio-never-runs = [{ $section }] 永远不会运行：[{ $by }] 的 exit_what=all 结束整个运行
