@@ -1,6 +1,6 @@
 //! Exit codes, and the one shape of an error at the surface: what, where, why, what to do.
 
-use fathom_host::{OutputError, Refusal, RefusalKind};
+use fathom_host::{OpenError, OutputError, Refusal, RefusalKind};
 use fathom_lab::{ConductError, TakeError, TargetError};
 use fathom_language::Language;
 use fathom_message::Say;
@@ -118,6 +118,7 @@ impl From<TargetError> for Problem {
             TargetError::Taken(TakeError::Host(error)) => error.into(),
             TargetError::Taken(error) => Problem::of(Exit::Refused, &error),
             TargetError::Setting(error) => error.into(),
+            TargetError::Open(error @ OpenError::Database { .. }) => Problem::of(Exit::Refused, &error),
             other => Problem::of(Exit::Usage, &other),
         }
     }

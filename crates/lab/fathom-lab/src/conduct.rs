@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fathom_host::{OwnFile, WithoutIommu};
+use fathom_host::{OwnFile, WithoutIommu, database_files};
 use fathom_judge::document::{Document, StepView};
 use fathom_message::{Message, msg};
 use fathom_plan::{Phase, Plan, RanksPlan, Step};
@@ -511,18 +511,13 @@ fn refuse_full(plan: &Plan, options: &ConductOptions) -> Result<(), TargetError>
 }
 
 pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<Permission, StoreError> {
-    let beside = |suffix: &str| {
-        let mut name = options.lab_path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
     let mut permission = Permission {
         destroy: options.destroy.clone(),
         allow_unbind: options.allow_unbind.clone(),
         without_iommu: options.without_iommu,
         overwrite: options.overwrite,
         keep_files: options.keep_files,
-        protected: ["", "-wal", "-shm", "-journal"].map(beside).to_vec(),
+        protected: database_files(&options.lab_path).collect(),
         ..Permission::default()
     };
     let Some(lab) = lab else { return Ok(permission) };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fathom_host::{check_lab_file, prepare_lab_file};
+use fathom_host::{OpenDatabase, check_lab_file, prepare_lab_file};
 use fathom_message::{Message, msg};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -21,7 +21,9 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub struct Lab {
     pub(crate) path: PathBuf,
+    // Closed before the registration ends: in the order of the fields.
     pub(crate) db: Connection,
+    _registered: OpenDatabase,
 }
 
 impl Lab {
@@ -54,11 +56,13 @@ impl Lab {
         // Before SQLite sees the path: it would open, and write to, a device or whatever a symlink leads to.
         let checked = if create { prepare_lab_file(path) } else { check_lab_file(path) };
         checked.map_err(|error| StoreError::from_output(path, error))?;
+        let registered =
+            OpenDatabase::register(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
         let before = identity(path);
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
         let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::from_sqlite(path, e))?;
-        let mut lab = Lab { path: path.to_owned(), db };
+        let mut lab = Lab { path: path.to_owned(), db, _registered: registered };
         lab.sql(lab.db.busy_timeout(busy_timeout))?;
         if before.is_none() || identity(path) != before {
             return Err(StoreError::NotALab { path: path.to_owned(), why: msg!("lab-changed-while-opened") });

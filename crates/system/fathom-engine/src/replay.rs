@@ -5,9 +5,11 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::vec::IntoIter;
 
+use fathom_host::open_to_read;
 use fathom_message::{Message, Say as _, msg};
 use fathom_plan::{Op, Replay, SyncKind};
 use fathom_record::StepFailure;
@@ -41,7 +43,8 @@ impl Replayed {
     /// Begins to read the trace. `extents`: of the targets, in their order; `longest_bytes`: room for one I/O.
     pub(crate) fn begin(replay: &Replay, extents: Vec<Extent>, longest_bytes: u32) -> Result<Replayed, StepFailure> {
         let failed = |why: Message| refused(what(replay), why, msg!("engine-replay-help"));
-        let file = File::open(&replay.path).map_err(|e| failed(msg!("trace-unread", error = e.to_string())))?;
+        let file =
+            open_to_read(Path::new(&replay.path)).map_err(|e| failed(msg!("trace-unread", error = e.to_string())))?;
         let trace = Trace::begin(BufReader::with_capacity(1 << 20, file)).map_err(|e| failed(e.message()))?;
         let (sender, batches) = sync_channel(BATCHES);
         let reader = std::thread::Builder::new().name("fathom-trace".to_owned());

@@ -6,6 +6,7 @@
 
 mod binding;
 mod cpu;
+mod databases;
 mod disk;
 mod erase;
 mod extents;
@@ -52,6 +53,7 @@ mod writing;
 
 pub use binding::{Access, Binding, Bindings, FailedMembers, TargetKind};
 pub use cpu::{Cpu, Topology};
+pub use databases::{OpenDatabase, database_files, open_to_read, read_text};
 pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
 pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};

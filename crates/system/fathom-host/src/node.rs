@@ -1,6 +1,7 @@
 //! What a path leads to, held open: names change, and what they led to is compared before anything is done to it.
 
-use crate::system::{AsFd, BorrowedFd, OwnedFd, reopened};
+use crate::databases::{is_of_database, open_pinned};
+use crate::system::{AsFd, BorrowedFd, OwnedFd};
 use crate::system::{code, files};
 use std::fs::File;
 use std::io;
@@ -111,6 +112,11 @@ pub enum OpenError {
         /// What it leads to; `None`: nowhere.
         is: Option<Identity>,
     },
+    /// It is part of a database that this process has open.
+    Database {
+        /// Its path.
+        path: PathBuf,
+    },
     /// It is to be written and nobody consented.
     NoConsent {
         /// Its path.
@@ -132,6 +138,7 @@ impl Say for OpenError {
                 msg!("open-changed", path = path, was = was.message(), is = is.message())
             }
             OpenError::Changed { path, was, is: None } => msg!("open-gone", path = path, was = was.message()),
+            OpenError::Database { path } => msg!("open-database", path = path),
             OpenError::NoConsent { path } => msg!("open-without-consent", path = path),
             OpenError::Io { path, source } => msg!("open-failed", path = path, source = source),
         }
@@ -140,6 +147,7 @@ impl Say for OpenError {
     fn help(&self) -> Option<Message> {
         Some(match self {
             OpenError::Changed { .. } => msg!("open-changed-help"),
+            OpenError::Database { .. } => msg!("guard-choose-another-file"),
             OpenError::NoConsent { .. } => msg!("open-without-consent-help"),
             OpenError::Io { .. } => msg!("open-failed-help"),
         })
@@ -196,7 +204,7 @@ impl Node {
     /// # Errors
     /// [`OpenError`].
     pub fn open_to_read(&self, flags: OFlags) -> Result<File, OpenError> {
-        self.opened(|pin| Ok(File::from(reopened(pin, flags | OFlags::RDONLY)?)))
+        self.opened(|pin| Ok(File::from(open_pinned(pin, flags | OFlags::RDONLY)?)))
     }
 
     /// Opens it for writing, if the path still leads there: for [`crate::WriteConsent`] alone.
@@ -208,6 +216,11 @@ impl Node {
     /// nothing can be put in its place in between. The opened descriptor is compared once more.
     fn opened(&self, open: impl FnOnce(BorrowedFd<'_>) -> io::Result<File>) -> Result<File, OpenError> {
         let io = |source| OpenError::Io { path: self.path.clone(), source };
+        if let Identity::File { device, inode } = self.identity
+            && is_of_database(device, inode)
+        {
+            return Err(OpenError::Database { path: self.path.clone() });
+        }
         let now = match pin(&self.path, self.follows) {
             Ok(pin) => pin,
             Err(error) if matches!(error.raw_os_error(), Some(code::ENOENT | code::ELOOP | code::ENOTDIR)) => {
@@ -256,7 +269,11 @@ pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(files::stat(path)?.st_dev)
 }
 
-fn pin(path: &Path, follows: bool) -> io::Result<OwnedFd> {
+/// An `O_PATH` descriptor of what `path` leads to.
+///
+/// # Errors
+/// As open(2); `ELOOP` for a symlink at the end of `path` unless `follows`.
+pub(crate) fn pin(path: &Path, follows: bool) -> io::Result<OwnedFd> {
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follows);
     let pin = files::open(path, flags, Mode::empty())?;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::system::files::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use fathom_message::{Message, Say, msg, say_error};
 
+use crate::databases::{is_name_of_database, is_of_database};
 use crate::guard::is_lab;
 use crate::own_file::FileMark;
 use crate::writing;
@@ -136,6 +137,9 @@ fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
 /// Whether something has the name that may be replaced.
 fn look(path: &Path, folder: &OwnedFd, name: &OsStr, force: bool) -> Result<bool, OutputError> {
     let io = |source| OutputError::Io { path: path.to_owned(), source };
+    if is_name_of_database(&files::fstat(folder).map_err(|e| io(e.into()))?, name) {
+        return Err(OutputError::Lab { path: path.to_owned() });
+    }
     let stat = match files::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(false),
@@ -143,6 +147,9 @@ fn look(path: &Path, folder: &OwnedFd, name: &OsStr, force: bool) -> Result<bool
     };
     if let Some(kind) = other_kind(&stat) {
         return Err(OutputError::Kind { path: path.to_owned(), kind });
+    }
+    if is_of_database(stat.st_dev, stat.st_ino) {
+        return Err(OutputError::Lab { path: path.to_owned() });
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = files::openat(folder, name, flags, Mode::empty()).map(File::from);

@@ -16,9 +16,10 @@ use crate::system::files::{AtFlags, Mode, OFlags};
 use serde::de::Unexpected;
 use serde::{Deserialize, Serialize};
 
+use crate::databases::open_pinned;
 use crate::extents::unwritten_share;
 use crate::guard::WriteConsent;
-use crate::node::{Identity, Node};
+use crate::node::{Identity, Node, pin};
 use crate::root::Root;
 use crate::system::calls::random_bytes;
 use crate::system::locks;
@@ -241,9 +242,9 @@ fn folder_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
 pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let marked = |path: PathBuf| {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() > MARK_BYTES);
-        let file = File::from(files::open(&path, flags, Mode::empty()).ok().filter(|_| is_file)?);
+        let pin = File::from(pin(&path, false).ok()?);
+        pin.metadata().ok().filter(|meta| meta.is_file() && meta.len() > MARK_BYTES)?;
+        let file = File::from(open_pinned(pin.as_fd(), OFlags::NONBLOCK).ok()?);
         let (mark, bytes) = FileMark::read(&file)?;
         Some((path, mark, bytes))
     };

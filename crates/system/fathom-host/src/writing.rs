@@ -3,8 +3,10 @@
 //! A target is written through [`reopen`], which takes a descriptor that was judged and never a path; files of Fathom's
 //! own are made new, at a name in a folder that is open, and never through a symlink.
 
+use crate::databases::open_pinned;
+use crate::node::pin;
 use crate::system::files;
-use crate::system::{BorrowedFd, OwnedFd, reopened};
+use crate::system::{AsFd as _, BorrowedFd, OwnedFd};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -18,7 +20,7 @@ const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// Opens what `pin` (an `O_PATH` descriptor) stands for, for reading and writing: exactly that file or device, whatever
 /// its path leads to by now. `flags`: further ones of open(2).
 pub(crate) fn reopen(pin: BorrowedFd<'_>, flags: OFlags) -> io::Result<File> {
-    Ok(File::from(reopened(pin, flags | OFlags::RDWR)?))
+    Ok(File::from(open_pinned(pin, flags | OFlags::RDWR)?))
 }
 
 /// A new regular file called `name` in the folder `dir`; fails with `AlreadyExists` where anything has that name.
@@ -29,7 +31,8 @@ pub(crate) fn create_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
 
 /// An existing regular file, for reading and writing. Never through a symlink; does not wait for the other end of a FIFO.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    regular(files::open(path, OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, PRIVATE)?)
+    let pin = regular(pin(path, false)?)?;
+    reopen(pin.as_fd(), OFlags::NONBLOCK)
 }
 
 /// A regular file to append to, made where there is none.

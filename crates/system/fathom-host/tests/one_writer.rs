@@ -1,4 +1,5 @@
 //! One file of the program opens for writing: whoever else wants to write needs a consent, or a free name for a new file.
+//! One opens what a user names to be read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,9 +21,6 @@ const OPENING: [&str; 12] = [
     "O_WRONLY",
     "O_RDWR |",
 ];
-
-/// Lines in which the words mean something else.
-const ALLOWED: [&str; 1] = ["OwnFile::create"];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
@@ -55,8 +53,8 @@ fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
     out
 }
 
-#[test]
-fn one_file_alone_opens_for_writing() {
+/// Lines of the program's code that hold one of `words` and none of `except`, as `path:line`.
+fn places_of(words: &[&str], except: &[&str]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().expect("the root");
     let mut files = Vec::new();
     for layer in ["base", "domain", "system", "lab", "front"] {
@@ -75,14 +73,73 @@ fn one_file_alone_opens_for_writing() {
     for (path, text) in texts.iter().filter(|(path, _)| !for_tests.iter().any(|test| path.starts_with(test))) {
         let code = text.split("#[cfg(test)]\nmod tests {").next().expect("the beginning");
         let opens = |line: &str| {
-            let is_code = !line.trim_start().starts_with("//") && !ALLOWED.iter().any(|word| line.contains(word));
-            is_code && OPENING.iter().any(|word| line.contains(word))
+            let is_code = !line.trim_start().starts_with("//") && !except.iter().any(|word| line.contains(word));
+            is_code && words.iter().any(|word| line.contains(word))
         };
         let lines = code.lines().enumerate().filter(|(_, line)| opens(line));
         let place = |number: usize| format!("{}:{}", path.strip_prefix(&root).expect("below").display(), number + 1);
         found.extend(lines.map(|(number, _)| place(number)));
     }
+    found
+}
+
+#[test]
+fn one_file_alone_opens_for_writing() {
+    let found = places_of(&OPENING, &["OwnFile::create"]);
     let (writer, others): (Vec<&String>, Vec<&String>) = found.iter().partition(|place| place.starts_with(WRITER));
     assert!(!writer.is_empty(), "the test finds nothing any more");
     assert!(others.is_empty(), "these open for writing beside {WRITER}: {others:?}");
+}
+
+/// What opens a file to read it.
+const READING: [&str; 5] = ["File::open(", "fs::read(", "fs::read_to_string(", "OpenOptions::new", "files::open("];
+
+/// What such a line holds that opens a file of the kernel.
+const FIXED: [&str; 6] = ["\"/proc/", "\"/sys/", "\"/dev/", "\"/etc/", "root.join(", "home.join("];
+
+/// Files that open by a path which is no user's, and what stands there.
+const READERS: [(&str, &str); 20] = [
+    ("system/fathom-host/src/databases.rs", "what was compared, where /proc is missing"),
+    ("system/fathom-host/src/node.rs", "pins: closing an O_PATH descriptor drops no lock"),
+    ("system/fathom-host/src/writing.rs", "new files, journals and attributes"),
+    ("system/fathom-host/src/linux/mod.rs", "what is pinned, behind open_pinned"),
+    ("system/fathom-host/src/own_file.rs", "folders"),
+    ("system/fathom-host/src/own_folder.rs", "folders and their lock files"),
+    ("system/fathom-host/src/output_file.rs", "folders, and what was compared"),
+    ("system/fathom-host/src/settings/found.rs", "journals"),
+    ("system/fathom-host/src/settings/journal.rs", "the folder of journals"),
+    ("system/fathom-host/src/settings/value.rs", "attributes in sysfs"),
+    ("system/fathom-host/src/own_array.rs", "attributes in sysfs"),
+    ("system/fathom-host/src/root.rs", "attributes in sysfs and procfs"),
+    ("system/fathom-host/src/text.rs", "attributes in sysfs and procfs"),
+    ("system/fathom-host/src/guard.rs", "an array that this process made"),
+    ("system/fathom-host/src/guard/writers.rs", "attributes in procfs"),
+    ("system/fathom-inspect/src/capture.rs", "attributes in sysfs and procfs"),
+    ("system/fathom-inspect/src/look.rs", "attributes in sysfs and procfs"),
+    ("system/fathom-host/src/windows/outputs.rs", "a stream beside an output of Fathom"),
+    ("system/fathom-nvme/src/pages.rs", "pages of a capture, by fixed names"),
+    ("system/fathom-nvme/src/linux/passthrough.rs", "the node of a drive"),
+];
+
+/// Closing any descriptor of the lab drops its locks: files that a user or a folder names are opened by
+/// `fathom_host::open_to_read` alone, which knows the lab.
+#[test]
+fn files_that_a_user_names_are_opened_in_one_place() {
+    let found = places_of(&READING, &FIXED);
+    let is_in = |place: &str, path: &str| place.starts_with(&format!("crates/{path}:"));
+    let is_known = |place: &String| READERS.iter().any(|(path, _)| is_in(place, path));
+    let others: Vec<&String> = found.iter().filter(|place| !is_known(place)).collect();
+    assert!(others.is_empty(), "open these by fathom_host::open_to_read, or say here why none is the lab: {others:#?}");
+    for (path, _) in READERS {
+        assert!(found.iter().any(|place| is_in(place, path)), "{path} opens nothing any more");
+    }
+}
+
+/// Both register the database before they open it.
+#[test]
+fn databases_are_opened_where_they_are_registered() {
+    let found = places_of(&["Connection::open"], &[]);
+    let known = ["crates/lab/fathom-store/src/lab.rs:", "crates/system/fathom-oltp/src/sqlite.rs:"];
+    assert_eq!(found.len(), known.len(), "{found:?}");
+    assert!(found.iter().all(|place| known.iter().any(|path| place.starts_with(path))), "{found:?}");
 }

@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use fathom_host::create_new_file;
+use fathom_host::{create_new_file, open_to_read};
 
 use crate::database::OrderKey;
 
@@ -36,7 +36,7 @@ impl Acknowledged {
     /// # Errors
     /// Where the file cannot be read or holds something else.
     pub fn read(path: &Path) -> io::Result<Vec<OrderKey>> {
-        let mut reader = BufReader::new(File::open(path)?);
+        let mut reader = BufReader::new(open_to_read(path)?);
         let (mut out, mut line) = (Vec::new(), String::new());
         while reader.read_line(&mut line)? > 0 {
             if !line.ends_with('\n') {

@@ -3,11 +3,12 @@
 mod session;
 mod transactions;
 
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_host::create_new_file;
+use fathom_host::{OpenDatabase, create_new_file};
 use fathom_orders::{Condition, Holds, Table, Value};
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql, params_from_iter};
@@ -41,6 +42,28 @@ pub fn sqlite_bytes(warehouses: u32) -> u64 {
     BYTES_OF_ITEMS + BYTES_OF_LOG + BYTES_PER_WAREHOUSE * u64::from(warehouses)
 }
 
+/// A connection. While it is open, nothing else of this process opens the files of its database.
+#[derive(Debug)]
+struct Connected {
+    // Closed before the registration ends: in the order of the fields.
+    connection: Connection,
+    _registered: OpenDatabase,
+}
+
+impl Deref for Connected {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Connected {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
+
 impl Sqlite {
     /// A new database in a file that is not there yet. `cache_bytes`: the page cache of each session.
     ///
@@ -49,7 +72,7 @@ impl Sqlite {
     pub fn create(path: &Path, cache_bytes: u64) -> Result<Sqlite, OltpError> {
         // Made here, so that what is opened below is a file of this call's own, in a folder of its own.
         let made = create_new_file(path);
-        made.map_err(|source| OltpError::System { path: path.display().to_string(), source })?;
+        made.map_err(|source| system(path, source))?;
         Ok(Sqlite { path: path.to_owned(), cache_bytes, turns: Arc::default() })
     }
 
@@ -69,7 +92,8 @@ impl Sqlite {
         &self.path
     }
 
-    fn connect(&self) -> Result<Connection, OltpError> {
+    fn connect(&self) -> Result<Connected, OltpError> {
+        let registered = OpenDatabase::register(&self.path).map_err(|source| system(&self.path, source))?;
         let flags =
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&self.path, flags).map_err(failed(Doing::Open))?;
@@ -83,7 +107,7 @@ impl Sqlite {
         // Negative: KiB.
         set("cache_size", &-i64::try_from(self.cache_bytes / 1024).unwrap_or(i64::MAX))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Ok(connection)
+        Ok(Connected { connection, _registered: registered })
     }
 
     fn number(&self, query: &str) -> Result<i64, OltpError> {
@@ -214,6 +238,10 @@ fn column(column: &fathom_orders::Column) -> String {
     let kind = if column.holds == Holds::Text { "TEXT" } else { "INTEGER" };
     let null = if column.is_optional { "" } else { " NOT NULL" };
     format!("{} {kind}{null}", column.name)
+}
+
+fn system(path: &Path, source: std::io::Error) -> OltpError {
+    OltpError::System { path: path.display().to_string(), source }
 }
 
 fn failed(doing: Doing) -> impl Fn(rusqlite::Error) -> OltpError {

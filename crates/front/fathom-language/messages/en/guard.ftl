@@ -7,6 +7,7 @@ node-other = something that is neither a file nor a drive
 open-changed = { $path } leads to another file or device than when it was checked ({ $was }; now { $is })
 open-gone = { $path } no longer leads to what was checked ({ $was })
 open-changed-help = nothing was written; find out who changes this path, or name the device itself instead of a symlink
+open-database = { $path } belongs to a database that Fathom has open
 open-without-consent = { $path } would be written without consent
 open-without-consent-help = this is a fault of Fathom; please report it with the command
 open-failed = { $path } cannot be opened: { $source }

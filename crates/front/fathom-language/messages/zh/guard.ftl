@@ -7,6 +7,7 @@ node-other = 既不是文件也不是硬盘的对象
 open-changed = { $path } 指向的文件或设备与检查时不同（{ $was }；现在是 { $is }）
 open-gone = { $path } 不再指向检查过的对象（{ $was }）
 open-changed-help = 没有写入任何数据；请查明是谁改动了该路径，或直接指定设备而不要用符号链接
+open-database = { $path } 属于 Fathom 正在使用的数据库
 open-without-consent = 将在没有许可的情况下写入 { $path }
 open-without-consent-help = 这是 Fathom 的缺陷；请附上命令行报告
 open-failed = 无法打开 { $path }：{ $source }

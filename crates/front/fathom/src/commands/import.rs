@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use fathom_host::open_to_read;
 use fathom_report::import::import_json;
 use fathom_store::{Lab, NewRun, RunState};
 
@@ -48,5 +49,7 @@ fn read(file: &Path) -> std::io::Result<String> {
         return Ok(text);
     }
     // Binary files are read as well as they can be, so that the importer can say what they look like.
-    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
+    let mut bytes = Vec::new();
+    open_to_read(file)?.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,9 +1,8 @@
 //! `fathom inspect`: the machine as a tree, with advice; and machines captured to be looked at elsewhere.
 
-use std::fs::File;
 use std::path::Path;
 
-use fathom_host::Root;
+use fathom_host::{Root, open_to_read};
 use fathom_inspect::{Advice, CaptureError, Inventory, Subject, advise, capture, unpack};
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
@@ -38,7 +37,7 @@ pub(crate) fn inspect(options: &InspectArgs) -> Result<Exit, Problem> {
         if path.is_dir() {
             return show(&Root::new(path), options, cpus);
         }
-        let file = File::open(path).map_err(|e| {
+        let file = open_to_read(path).map_err(|e| {
             Problem::usage(
                 format!("cannot open {}: {e}", path.display()),
                 "name a capture, or the folder it was unpacked into",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fathom_host::Root;
+use fathom_host::{Root, read_text};
 use fathom_inspect::Inventory;
 use fathom_lab::{SimulatedTarget, simulated_members, step_facts};
 use fathom_message::Say as _;
@@ -129,7 +129,7 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue
     let mut catalogue = Catalogue::embedded();
     let mut device = options.device.clone();
     if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml") && !d.starts_with("sim:")) {
-        let text = std::fs::read_to_string(path).map_err(|e| {
+        let text = read_text(Path::new(path)).map_err(|e| {
             Problem::usage(format!("cannot read {path}: {e}"), "a device file is written by: fathom fit RUN -o FILE")
         })?;
         let own = Catalogue::parse(&[(path, &text)])?;

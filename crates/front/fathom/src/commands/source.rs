@@ -4,8 +4,8 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
+use fathom_host::{Root, open_to_read, read_text};
 use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_message::Say;
 use fathom_plan::{
@@ -145,7 +145,7 @@ fn with_traces(mut plan: Plan) -> Result<Plan, Problem> {
         if meta.len() > LONG_TRACE_BYTES {
             talk(&format!("reading {path} ({})", fathom_units::format_bytes(meta.len())));
         }
-        let file = fs::File::open(&path).map_err(|e| cannot(&path, e))?;
+        let file = open_to_read(Path::new(&path)).map_err(|e| cannot(&path, e))?;
         let trace = Trace::begin(BufReader::with_capacity(1 << 20, file)).map_err(|e| failed(&path, &e))?;
         let names_devices = trace.format() == TraceFormat::Blktrace;
         let found = TraceSummary::of(trace).map_err(|e| failed(&path, &e))?;
@@ -279,7 +279,7 @@ pub(crate) fn pair<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str), 
 }
 
 pub(super) fn text_of(path: &Path) -> Result<String, Problem> {
-    std::fs::read_to_string(path).map_err(|e| {
+    read_text(path).map_err(|e| {
         Problem::new(
             Exit::Usage,
             format!("cannot read {}: {e}", path.display()),

@@ -31,6 +31,7 @@ mod stages;
 mod stand_in;
 mod streams;
 mod studies;
+mod two_at_once;
 mod user_space;
 mod with_fio;
 mod with_spdk;

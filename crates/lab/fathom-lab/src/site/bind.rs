@@ -213,7 +213,7 @@ pub(super) fn capacity_bytes(binding: &Binding) -> Result<u64, TargetError> {
         (None, TargetKind::Generic, Some(device)) => Ok(device.size_bytes),
         (None, ..) => {
             let opened = binding.open(Access { writes: false, flags: OpenFlags::NONBLOCK });
-            let mut file: File = opened.map_err(|e| io(io::Error::other(e)))?;
+            let mut file: File = opened.map_err(TargetError::Open)?;
             file.seek(SeekFrom::End(0)).map_err(io)
         }
     }

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use fathom_host::OwnArrayError;
-use fathom_host::Refusal;
 use fathom_host::settings::SettingError;
+use fathom_host::{OpenError, OwnArrayError, Refusal};
 use fathom_message::{Message, Quantity, Say, msg, say_error};
 use fathom_plan::{ArrayNameError, SourceError, TargetId};
 
@@ -76,6 +75,8 @@ pub enum TargetError {
         /// What the system answered.
         source: io::Error,
     },
+    /// It was found and cannot be opened.
+    Open(OpenError),
     /// A name that begins as that of an array and is none.
     Array(ArrayNameError),
     /// An array in user space that a job names which fio runs.
@@ -173,6 +174,7 @@ impl Say for TargetError {
             }
             TargetError::NotOurs { path } => msg!("target-not-ours", path = path),
             TargetError::Io { path, source } => msg!("target-io", path = path, error = source),
+            TargetError::Open(error) => error.message(),
             TargetError::Array(error) => error.message(),
             TargetError::ArrayByFio { target } => msg!("target-array-by-fio", target = name(target)),
             TargetError::PartlyMade { target } => msg!("target-partly-made", target = name(target)),
@@ -217,6 +219,7 @@ impl Say for TargetError {
                 msg!("target-read-only-help")
             }
             TargetError::Io { .. } => msg!("target-io-help"),
+            TargetError::Open(error) => return error.help(),
             TargetError::Array(error) => return error.help(),
             TargetError::ArrayByFio { .. } => msg!("target-array-by-fio-help"),
             TargetError::PartlyMade { .. } => msg!("target-partly-made-help"),

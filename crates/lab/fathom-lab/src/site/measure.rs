@@ -1,13 +1,14 @@
 //! One step on this machine: placed, watched by a sampler of the host's counters, completed and proved.
 
 use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
     Access, Binding, BlockDevice, DeviceKind, HostSampler, Mount, OpenFlags, OwnArray, PlacementError, ProbeError,
-    Root, TargetKind, Topology, allocated_bytes, mount_of, page_cache_bytes, poll_obstacle, resolve_placement,
-    unwritten_share,
+    Root, TargetKind, Topology, allocated_bytes, mount_of, open_to_read, page_cache_bytes, poll_obstacle,
+    resolve_placement, unwritten_share,
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
@@ -240,7 +241,7 @@ impl RealSite {
 /// drive, just as in a file that is a target itself.
 fn file_behind_loop(binding: &Binding) -> Option<(File, u64)> {
     let device = binding.device().filter(|d| binding.kind() == TargetKind::Block && d.kind == DeviceKind::Loop)?;
-    let file = File::open(device.slaves.first()?).ok()?;
+    let file = open_to_read(Path::new(device.slaves.first()?)).ok()?;
     let len = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
     // A partition, or a window into the file, has other offsets than the file.
     (device.partition.is_none() && len == device.size_bytes).then_some((file, len))

@@ -1,8 +1,8 @@
 //! Simulated machines behind `sim:` targets: from a name to the machine, and the machine as a run keeps and shows it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use fathom_host::{BlockDevice, Cpu, DeviceKind, HostFacts, TargetFacts, Topology};
+use fathom_host::{BlockDevice, Cpu, DeviceKind, HostFacts, TargetFacts, Topology, read_text};
 use fathom_judge::document::StepView;
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_model::{
@@ -42,7 +42,7 @@ pub fn simulated_machine(name: &str) -> Result<SimulatedMachine, SourceError> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let text = match builtin_machines().iter().find(|(known, _)| *known == name) {
         Some((_, text)) => (*text).to_owned(),
-        None if name.ends_with(".toml") => std::fs::read_to_string(name).map_err(|e| {
+        None if name.ends_with(".toml") => read_text(Path::new(name)).map_err(|e| {
             SourceError::without_place("", msg!("machine-file-unreadable", name = name.to_owned(), error = e), None)
         })?,
         None => return Err(unknown_machine(name)),

@@ -6,11 +6,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::system::files::OFlags;
+use crate::system::files::{self, OFlags};
 use fathom_message::msg;
 
 use super::{Permit, Refusal, RefusalKind, WriteConsent, refuse, unreachable};
-use crate::node::Node;
+use crate::databases::{is_name_of_database, is_of_database};
+use crate::node::{Identity, Node};
 use crate::own_file::FileMark;
 use crate::root::Root;
 use crate::system::extents::holds_data;
@@ -28,6 +29,10 @@ pub(super) fn check_new_file(root: &Root, path: &Path) -> Result<(), Refusal> {
         let message = msg!("guard-not-a-file-name", path = path);
         return refuse(RefusalKind::NotWritableKind, message, msg!("guard-name-a-target"));
     }
+    let is_own_lab = path.file_name().zip(files::stat(&folder).ok()).is_some_and(|(n, f)| is_name_of_database(&f, n));
+    if is_own_lab {
+        return refuse_lab(path);
+    }
     refuse_new_in(path, &folder)?;
     refuse_kernel_file(root, path, &folder)
 }
@@ -36,6 +41,7 @@ pub(super) fn check_new_file(root: &Root, path: &Path) -> Result<(), Refusal> {
 pub(super) fn check_file(root: &Root, path: &Path, node: Node, permit: &Permit<'_>) -> Result<WriteConsent, Refusal> {
     let real = fs::canonicalize(path).or_else(|error| unreachable(path, &error))?;
     refuse_kernel_file(root, path, &real)?;
+    refuse_own_lab(root, path, &node, permit)?;
     let file = match node.open_to_read(OFlags::NONBLOCK) {
         Ok(file) => file,
         Err(error) => {
@@ -43,20 +49,24 @@ pub(super) fn check_file(root: &Root, path: &Path, node: Node, permit: &Permit<'
             return refuse(RefusalKind::Unreachable, message, msg!("guard-unreachable-help"));
         }
     };
-    refuse_lab(root, path, &node, &file, permit)?;
+    if is_lab(&file).unwrap_or(false) {
+        return refuse_lab(path);
+    }
     refuse_users(root, path, &node, &file)?;
     refuse_foreign_data(path, &file, permit)?;
     Ok(WriteConsent::to_file(real, Arc::new(node)))
 }
 
-/// The lab and what belongs to it, by inode; any other lab by what it begins with.
-fn refuse_lab(root: &Root, path: &Path, node: &Node, file: &File, permit: &Permit<'_>) -> Result<(), Refusal> {
+/// Refuses the lab and what belongs to it, by inode: before it is opened, which would drop the locks of this process.
+fn refuse_own_lab(root: &Root, path: &Path, node: &Node, permit: &Permit<'_>) -> Result<(), Refusal> {
     let is_protected =
         permit.protected.iter().any(|p| Node::at(root, p).is_ok_and(|p| p.identity() == node.identity()));
-    if is_protected || is_lab(file).unwrap_or(false) {
-        return refuse(RefusalKind::Lab, msg!("guard-lab", path = path), msg!("guard-choose-another-file"));
-    }
-    Ok(())
+    let is_open = matches!(node.identity(), Identity::File { device, inode } if is_of_database(*device, *inode));
+    if is_protected || is_open { refuse_lab(path) } else { Ok(()) }
+}
+
+fn refuse_lab<T>(path: &Path) -> Result<T, Refusal> {
+    refuse(RefusalKind::Lab, msg!("guard-lab", path = path), msg!("guard-choose-another-file"))
 }
 
 /// Whether the file begins as an SQLite database with the application id of Fathom's labs (sqlite.org/fileformat2).

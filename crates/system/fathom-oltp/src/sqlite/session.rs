@@ -3,22 +3,21 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use fathom_orders::Input;
-use rusqlite::Connection;
 
-use super::{failed, transactions};
+use super::{Connected, failed, transactions};
 use crate::clock::ThreadClock;
 use crate::database::{Doing, Done, OltpError, Outcome, Parts, Session};
 
 /// A session of [`super::Sqlite`].
 pub(super) struct SqliteSession {
-    connection: Connection,
+    connection: Connected,
     turns: Arc<Turns>,
     /// Of the thread that works; made by its first transaction.
     clock: Option<ThreadClock>,
 }
 
 impl SqliteSession {
-    pub(super) fn new(connection: Connection, turns: Arc<Turns>) -> Self {
+    pub(super) fn new(connection: Connected, turns: Arc<Turns>) -> Self {
         SqliteSession { connection, turns, clock: None }
     }
 }
