@@ -15,7 +15,7 @@ use crate::node::{file_identity, pin};
 use crate::system::files::{OFlags, Stat, fstat};
 use crate::system::{AsFd as _, BorrowedFd, OwnedFd, reopened};
 
-/// What SQLite adds to the name of a database for the files beside it (sqlite.org/tempfiles.html).
+/// Endings of the names of a database and of the files that SQLite keeps beside it (sqlite.org/tempfiles.html).
 const DATABASE_SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 static DATABASES: Mutex<Vec<Registered>> = Mutex::new(Vec::new());

@@ -91,13 +91,13 @@ fn one_file_alone_opens_for_writing() {
     assert!(others.is_empty(), "these open for writing beside {WRITER}: {others:?}");
 }
 
-/// What opens a file to read it.
+/// Calls that open a file to read it.
 const READING: [&str; 5] = ["File::open(", "fs::read(", "fs::read_to_string(", "OpenOptions::new", "files::open("];
 
-/// What such a line holds that opens a file of the kernel.
+/// Words of a line that opens a file of the kernel.
 const FIXED: [&str; 6] = ["\"/proc/", "\"/sys/", "\"/dev/", "\"/etc/", "root.join(", "home.join("];
 
-/// Files that open by a path which is no user's, and what stands there.
+/// Source files that open paths no user chooses, and what those paths lead to.
 const READERS: [(&str, &str); 20] = [
     ("system/fathom-host/src/databases.rs", "what was compared, where /proc is missing"),
     ("system/fathom-host/src/node.rs", "pins: closing an O_PATH descriptor drops no lock"),
