@@ -58,7 +58,7 @@ committed() {
     fathom show 1 --lab killed.db --json >killed.json 2>/dev/null || return 1
     python3 -c 'import json; print(len(json.load(open("killed.json"))["steps"]))'
 }
-FATHOM_WINE_TIMEOUT_S=600 fathom run quick --quiet --lab killed.db --target . --set size=32m --time-budget 20s >killed.txt 2>&1 &
+FATHOM_WINE_TIMEOUT_S=600 FATHOM_WINE_TRIES=1 fathom run quick --quiet --lab killed.db --target . --set size=32m --time-budget 20s >killed.txt 2>&1 &
 for _ in $(seq 120); do
     sleep 0.5
     [ "$(committed || echo 0)" = 0 ] || break

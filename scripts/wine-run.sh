@@ -20,4 +20,15 @@ mkdir -p "$WINEPREFIX"
         touch "$WINEPREFIX/fathom-ready"
     fi
 ) 9>"$WINEPREFIX.lock"
-exec timeout -k 5 "${FATHOM_WINE_TIMEOUT_S:-240}" wine "$@"
+# The server of Wine ends a moment after its last program. A program that starts in that moment loses its connection
+# before it has run; it is started again. FATHOM_WINE_TRIES=1: for a program that is killed on purpose.
+errors=$(mktemp)
+trap 'rm -f "$errors"' EXIT
+for try in $(seq "${FATHOM_WINE_TRIES:-3}"); do
+    code=0
+    timeout -k 5 "${FATHOM_WINE_TIMEOUT_S:-240}" wine "$@" 2>"$errors" || code=$?
+    [ "$code" != 0 ] && head -1 "$errors" | grep -q '^wine client error' || break
+    echo "Wine lost its server at the start (try $try): $(head -1 "$errors")" >&2
+done
+cat "$errors" >&2
+exit "$code"
