@@ -176,7 +176,7 @@ impl Watched<'_> {
             return Err(failed(msg!("fio-run-failed", status = ended.status.to_string(), said = said)));
         }
         for ((step, record), readings) in self.steps.iter().zip(&mut records).zip(&self.readings) {
-            record.intervals = intervals(readings);
+            record.intervals = intervals(readings, step.length.ramp_ns > 0);
             keep_what_is_true(step, record);
             record.host = ended.host.clone().map(|host| HostDelta { measured_ns: host.window_ns, ..host });
             record.warnings.push(Warning::Note { text: msg!("fio-run-by", version = version.clone()) });

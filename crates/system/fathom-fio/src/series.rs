@@ -100,9 +100,13 @@ fn latencies(object: &Map<String, Value>) -> BTreeMap<u64, u64> {
 }
 
 /// The intervals between readings, the last of which is the sum of all. Empty where the readings do not follow each other
-/// (a job that began anew), or there is one alone.
-pub(crate) fn intervals(readings: &[Reading]) -> Vec<Interval> {
+/// (a job that began anew), or there is one alone. `has_ramp`: fio begins to count anew once, when the warm-up ends; a
+/// reading from before does not belong to the measured time.
+pub(crate) fn intervals(readings: &[Reading], has_ramp: bool) -> Vec<Interval> {
     let mut ends: Vec<&Reading> = readings.iter().collect();
+    if has_ramp && let Some(anew) = ends.windows(2).position(|pair| !pair[1].follows(pair[0])) {
+        ends.drain(..=anew);
+    }
     ends.dedup_by_key(|reading| reading.runtime_ms);
     if ends.windows(2).any(|pair| !pair[1].follows(pair[0])) || ends.len() < 2 {
         return Vec::new();
@@ -141,7 +145,7 @@ mod tests {
 
     #[test]
     fn intervals_are_the_differences_of_sums_and_a_short_last_one_joins_its_neighbour() {
-        let found = intervals(&[reading(1000, 100, 0), reading(2000, 250, 50), reading(2010, 252, 50)]);
+        let found = intervals(&[reading(1000, 100, 0), reading(2000, 250, 50), reading(2010, 252, 50)], false);
         let of = |i: &Interval| {
             let read = &i.directions[0];
             (i.start_ns, i.length_ns, read.ios, read.bytes, read.lat.count_above(5_000))
@@ -153,8 +157,18 @@ mod tests {
     }
 
     #[test]
+    fn a_reading_of_the_warm_up_is_left_out() {
+        let all = [reading(900, 80, 0), reading(960, 90, 0), reading(100, 10, 0), reading(1100, 130, 0)];
+        let measured = intervals(&all[2..], false);
+        assert_eq!(measured.len(), 2);
+        assert_eq!(intervals(&all, true), measured);
+        let again = [&all[..], &[reading(50, 5, 0), reading(1050, 60, 0)]].concat();
+        assert_eq!(intervals(&again, true), [], "a warm-up ends once");
+    }
+
+    #[test]
     fn a_job_whose_sums_fall_has_no_intervals() {
-        assert_eq!(intervals(&[reading(1000, 100, 0), reading(2000, 50, 0), reading(3000, 90, 0)]), []);
-        assert_eq!(intervals(&[reading(1000, 100, 0)]), []);
+        assert_eq!(intervals(&[reading(1000, 100, 0), reading(2000, 50, 0), reading(3000, 90, 0)], false), []);
+        assert_eq!(intervals(&[reading(1000, 100, 0)], false), []);
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::Place;
 fn a_lab_in_the_target_folder_survives_runs_that_begin_at_once() {
     let place = Place::new();
     // A lab without locks was destroyed after one to five pairs.
-    let pairs = if std::env::var("FATHOM_TEST_ALL").is_ok_and(|value| value == "1") { 200 } else { 40 };
+    let pairs = if std::env::var("FATHOM_TEST_ALL").is_ok_and(|value| value == "1") { 200 } else { 12 };
     for pair in 0..pairs {
         let load = "io --lab lab.db --target . --size 64k --rw randread --bs 4k --runtime 10ms -q";
         let both = [place.start(load), place.start(&format!("{load} --output report.html"))];
