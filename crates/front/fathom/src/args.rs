@@ -75,9 +75,9 @@ pub(crate) enum Command {
     Oltp(Box<OltpArgs>),
     /// Write a missing member of an array in user space (raid5:64k:FILE,missing,FILE...) onto a new one
     Rebuild(RebuildArgs),
-    /// Restore settings that Fathom changed, and remove test files of killed runs
+    /// Restore settings that killed runs changed, and remove the files they left
     Restore {
-        /// Only show what would be restored
+        /// Only show what was changed and left
         #[arg(long)]
         list: bool,
         /// Print JSON alone
@@ -190,7 +190,7 @@ pub(crate) struct RunCommon {
     /// write to any memory of this machine
     #[arg(long, help_heading = WRITING)]
     pub(crate) no_iommu_i_accept_any_write_to_memory: bool,
-    /// Allow overwriting existing files that hold data which Fathom did not write (block devices: --destroy)
+    /// Allow overwriting existing files that Fathom did not make (block devices: --destroy)
     #[arg(long, help_heading = WRITING)]
     pub(crate) overwrite: bool,
     /// Leave files that Fathom created in place
@@ -460,7 +460,7 @@ pub(crate) struct RebuildArgs {
     /// Allow destroying what is on the block device with this serial number, as for fathom io
     #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
     pub(crate) destroy: Vec<String>,
-    /// Allow overwriting existing files that hold data which Fathom did not write
+    /// Allow overwriting existing files that Fathom did not make
     #[arg(long)]
     pub(crate) overwrite: bool,
 }
@@ -548,7 +548,7 @@ pub(crate) struct FioArgs {
     /// Allow destroying what is on this block device, as for fathom io; before fio's own options
     #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
     pub(crate) destroy: Vec<String>,
-    /// Allow overwriting existing files that hold data which Fathom did not write; before fio's own options
+    /// Allow overwriting existing files that Fathom did not make; before fio's own options
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Have the installed fio run the jobs that Fathom cannot run; before fio's own options

@@ -4,6 +4,7 @@ mod budget;
 mod error;
 mod explain;
 mod floor;
+mod leftovers;
 mod loops;
 mod predict;
 mod refusals;
@@ -16,22 +17,24 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fathom_host::{OwnFile, WithoutIommu, database_files};
+use fathom_host::{WithoutIommu, database_files};
 use fathom_judge::document::{Document, StepView};
 use fathom_message::{Message, msg};
 use fathom_plan::{Phase, Plan, RanksPlan, Step};
 use fathom_record::{LadderPrediction, Progress};
 use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, StoreError};
 
-use crate::machine::working_directory_in;
 use crate::memory::with_memory_rate;
 use crate::ranks::{Ranks, RanksSite};
 use crate::site::{
-    DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, remove_folders_of,
-    same_drives, same_host,
+    DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, same_drives, same_host,
 };
 use crate::view::document_of;
 pub use error::ConductError;
+pub use leftovers::{
+    Leftover, LeftoverState, Removal, delete_run, end_own_runs, leftovers, note_work_folder, remove_leftovers,
+};
+use leftovers::{forget_clean_folders, is_abandoned, note_work_folders, remove_folders_of};
 pub(crate) use loops::is_cut;
 pub use refusals::refused_writes;
 use steps::Conductor;
@@ -178,7 +181,8 @@ pub(crate) fn conduct_at(
         is_import: false,
     })?;
     // Noted before they are made: a file that a kill leaves behind is known to the lab.
-    let noted: Result<(), StoreError> = looked.files.iter().try_for_each(|file| lab.add_made_file(run, file));
+    let noted = note_work_folders(lab, run, &looked.files, &site.work_folders(&looked.plan));
+    let noted = noted.and_then(|()| looked.files.iter().try_for_each(|file| lab.add_made_file(run, file)));
     let bound = noted.map_err(ConductError::from).and_then(|()| Ok(site.bind(&looked.plan, &looked.files, false)?));
     match bound {
         Ok(more) => notes.extend(more),
@@ -256,11 +260,14 @@ pub(crate) fn resume_at(
     let mut files = lab.made_files(run)?;
     let again = files_again(site, head, &files, begun)?;
     lab.resume_run(run)?;
-    let noted: Result<(), StoreError> = again.iter().try_for_each(|file| lab.add_made_file(run, file));
+    let removed = remove_folders_of(lab, run)?;
+    let noted = note_work_folders(lab, run, &again, &site.work_folders(plan));
+    let noted = noted.and_then(|()| again.iter().try_for_each(|file| lab.add_made_file(run, file)));
     files.extend(again);
     let bound = noted.map_err(ConductError::from).and_then(|()| Ok(site.bind(plan, &files, begun)?));
-    let notes = match bound {
-        Ok(notes) => notes,
+    let mut notes: Vec<Message> = removed.iter().map(|path| msg!("target-leftover-removed", path = path)).collect();
+    match bound {
+        Ok(more) => notes.extend(more),
         Err(error) => {
             // As it was, with its files: it can still go on once the cause is gone.
             site.keep_files();
@@ -386,8 +393,10 @@ impl Run<'_> {
             }
         }
         let removed = site.release();
-        lab.forget_made_files(&removed)?;
+        // First: if the lab cannot be written, this waits for the lock, and the run moves to a file next to the lab.
         lab.finish_run(run, state, site.now().unix_ns)?;
+        lab.forget_made_files(&removed)?;
+        forget_clean_folders(lab)?;
         let bad_steps = result?;
         let document = document_of(lab, run)?;
         Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
@@ -426,64 +435,6 @@ pub fn executed_plan(
     let looked = site.look(plan)?;
     let files = looked.files.into_iter().map(|f| FileToMake { path: f.path, bytes: f.bytes });
     Ok((looked.plan, files.collect()))
-}
-
-/// Deletes a run, and the files that it left for being resumed. Files that the user asked to keep stay.
-///
-/// # Errors
-/// [`StoreError`].
-pub fn delete_run(lab: &mut Lab, run: RunId) -> Result<(), StoreError> {
-    let files = lab.made_files(run)?;
-    lab.delete_run(run)?;
-    for file in files.iter().filter(|f| !f.is_kept) {
-        // One that is not there any more, or is another's by now, is left alone.
-        let _ = OwnFile::adopt(&file.path, file.mark).and_then(OwnFile::remove);
-    }
-    Ok(())
-}
-
-/// Removes the test files of runs that were killed and cannot go on with them; gives their paths.
-///
-/// # Errors
-/// [`StoreError`].
-pub fn remove_left_files(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
-    let mut removed = Vec::new();
-    for (run, file) in lab.all_made_files()? {
-        if file.is_kept || !is_abandoned(lab, run)? {
-            continue;
-        }
-        let gone = match OwnFile::adopt(&file.path, file.mark).and_then(OwnFile::remove) {
-            Ok(()) => {
-                removed.push(file.path);
-                true
-            }
-            Err(_) => std::fs::symlink_metadata(&file.path).is_err(),
-        };
-        if gone {
-            lab.forget_made_files(&[file.mark])?;
-        }
-    }
-    for summary in lab.runs()? {
-        // Those of a run that ended by itself went with it.
-        if matches!(summary.state, RunState::Interrupted | RunState::Failed)
-            && let Ok(head) = lab.load_head(summary.id)
-        {
-            // Facts that are lost or older than this say no place: then the names are taken as they are.
-            let host = lab.host_of(&head).unwrap_or_default();
-            removed.extend(remove_folders_of(&head.plan, &working_directory_in(&host).unwrap_or_default()));
-        }
-    }
-    Ok(removed)
-}
-
-/// What a run leaves behind that was stopped at once: it ends as interrupted, and its test files go. For the process that
-/// measured, after it replaced itself.
-///
-/// # Errors
-/// [`StoreError`].
-pub fn end_own_runs(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
-    lab.interrupt_own_runs(unix_ns())?;
-    remove_left_files(lab)
 }
 
 fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Result<Box<dyn Site>, TargetError> {
@@ -528,15 +479,6 @@ pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<
         }
     }
     Ok(permission)
-}
-
-/// Whether nobody works on the run, and it could be resumed without its files or not at all.
-fn is_abandoned(lab: &Lab, run: RunId) -> Result<bool, StoreError> {
-    Ok(match lab.summary(run)?.state {
-        RunState::Running => false,
-        RunState::Finished => true,
-        RunState::Interrupted | RunState::Failed => !is_conditioned(&lab.load_head(run)?.plan),
-    })
 }
 
 pub(crate) fn unix_ns() -> u64 {

@@ -19,8 +19,9 @@ mod view;
 
 pub use calibrate::{CalibrateError, CalibrationPoint, calibrate};
 pub use conduct::{
-    ConductError, ConductOptions, Event, FileToMake, RunOutcome, check_targets, conduct, delete_run, end_own_runs,
-    executed_plan, plan_again, refused_writes, remove_left_files, resume, resumed_plan,
+    ConductError, ConductOptions, Event, FileToMake, Leftover, LeftoverState, Removal, RunOutcome, check_targets,
+    conduct, delete_run, end_own_runs, executed_plan, leftovers, note_work_folder, plan_again, refused_writes,
+    remove_leftovers, resume, resumed_plan,
 };
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};

@@ -1,6 +1,6 @@
 //! Files that runs made as targets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fathom_message::msg;
 use fathom_plan::TargetId;
@@ -9,7 +9,7 @@ use rusqlite::{Row, params};
 use crate::error::StoreError;
 use crate::lab::Lab;
 use crate::pack::{from_column, to_column};
-use crate::types::{MadeFile, RunId};
+use crate::types::{MadeFile, RunId, WorkFolder};
 
 impl Lab {
     /// Takes note of a file that the run is about to make: before it is made, so that none is left unknown.
@@ -18,7 +18,9 @@ impl Lab {
     /// The run is not this process's to change; the lab is locked or full.
     pub fn add_made_file(&mut self, run: RunId, file: &MadeFile) -> Result<(), StoreError> {
         self.require_running(run)?;
-        let path = file.path.to_string_lossy();
+        // Found again from any folder.
+        let absolute = std::path::absolute(&file.path);
+        let path = absolute.as_ref().unwrap_or(&file.path).to_string_lossy();
         let mark = file.mark.to_string();
         let values = params![run.0, file.target.as_str(), path, to_column(file.bytes), mark, file.is_kept];
         self.sql(self.db.execute("INSERT OR REPLACE INTO made_file VALUES (?1, ?2, ?3, ?4, ?5, ?6)", values))?;
@@ -55,6 +57,49 @@ impl Lab {
         let rows: Vec<Option<(RunId, MadeFile)>> = self.sql(rows.collect())?;
         rows.into_iter().map(|row| row.ok_or_else(|| self.damaged(msg!("lab-file-without-mark")))).collect()
     }
+}
+
+impl Lab {
+    /// Takes note of a folder in which something is about to be made.
+    ///
+    /// # Errors
+    /// The lab is locked or full.
+    pub fn add_work_folder(&mut self, folder: &WorkFolder) -> Result<(), StoreError> {
+        let sql = "INSERT INTO work_folder SELECT ?1, ?2, ?3 WHERE NOT EXISTS \
+                   (SELECT 1 FROM work_folder WHERE run_id IS ?1 AND path = ?2 AND mount_point = ?3)";
+        self.sql(self.db.execute(sql, columns(folder)))?;
+        Ok(())
+    }
+
+    /// All folders that were noted and not forgotten.
+    ///
+    /// # Errors
+    /// The lab cannot be read.
+    pub fn work_folders(&self) -> Result<Vec<WorkFolder>, StoreError> {
+        let sql = "SELECT run_id, path, mount_point FROM work_folder ORDER BY path, run_id";
+        let mut statement = self.sql(self.db.prepare_cached(sql))?;
+        let read = |row: &Row<'_>| {
+            let (run, path, mount_point): (Option<i64>, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(WorkFolder { path: path.into(), mount_point: mount_point.into(), run: run.map(RunId) })
+        };
+        let rows = self.sql(statement.query_map([], read))?;
+        self.sql(rows.collect())
+    }
+
+    /// Forgets a folder: nothing of its work is left in it.
+    ///
+    /// # Errors
+    /// The lab is locked or full.
+    pub fn forget_work_folder(&mut self, folder: &WorkFolder) -> Result<(), StoreError> {
+        let sql = "DELETE FROM work_folder WHERE run_id IS ?1 AND path = ?2 AND mount_point = ?3";
+        self.sql(self.db.execute(sql, columns(folder)))?;
+        Ok(())
+    }
+}
+
+fn columns(folder: &WorkFolder) -> impl rusqlite::Params {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    (folder.run.map(|run| run.0), text(&folder.path), text(&folder.mount_point))
 }
 
 /// `None`: what stands for a mark is none.

@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i64 = 0x4641_544D;
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` brings a lab of version `i` to version `i + 1`. Released ones are never edited, only followed.
-pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 /// Histograms of intervals are packed, all of a step in one blob: 50,000 rows of blobs (1,000 steps of 50 intervals)
 /// cost several times the time of 1,000, because SQLite chases an overflow chain for each, and nobody asks for one
@@ -153,4 +153,16 @@ CREATE TABLE headline (
     fathom_version TEXT NOT NULL,
     sentence       TEXT NOT NULL
 ) STRICT;
+";
+
+/// Folders in which a run makes files and folders of its own, each with the mount point of its file system. What a killed run
+/// leaves is looked for there; a folder whose file system is not mounted is not taken for an empty one. `run_id` is NULL
+/// for work that no run stands for.
+const VERSION_6: &str = "
+CREATE TABLE work_folder (
+    run_id      INTEGER REFERENCES run (id) ON DELETE CASCADE,
+    path        TEXT NOT NULL,
+    mount_point TEXT NOT NULL
+) STRICT;
+CREATE INDEX work_folder_of_run ON work_folder (run_id);
 ";

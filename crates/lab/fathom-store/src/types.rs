@@ -56,6 +56,17 @@ pub struct MadeFile {
     pub is_kept: bool,
 }
 
+/// Folder in which Fathom creates files and folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkFolder {
+    /// Absolute, without symlinks.
+    pub path: PathBuf,
+    /// Mount point of its file system; empty if unknown.
+    pub mount_point: PathBuf,
+    /// Run that works in it; `None`: no run in the lab.
+    pub run: Option<RunId>,
+}
+
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {

@@ -5,11 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use fathom_host::{OwnFolder, create_new_file};
+use fathom_host::{FIO_FOLDER_PREFIX, OwnFolder, create_new_file};
 use fathom_plan::{FioJob, FioPlace, Step, TargetId};
-
-/// What the folders are called in which fio makes files of its own.
-const FOLDER_PREFIX: &str = "fathom-fio-";
 
 /// How targets are reached.
 pub(crate) struct Targets<'a> {
@@ -36,8 +33,8 @@ impl Workplace {
     /// Makes links and folders, and writes the job file.
     pub(crate) fn new(steps: &[Step], targets: &Targets<'_>) -> io::Result<Workplace> {
         let temporary = std::env::temp_dir();
-        let links = OwnFolder::create(&temporary, FOLDER_PREFIX)?;
-        let _gone = OwnFolder::remove_abandoned(&temporary, FOLDER_PREFIX);
+        let links = OwnFolder::create(&temporary, FIO_FOLDER_PREFIX)?;
+        let _gone = OwnFolder::remove_abandoned(&temporary, FIO_FOLDER_PREFIX);
         let mut place =
             Workplace { links, folders: Vec::new(), _opened: Vec::new(), paths: Vec::new(), sections: Vec::new() };
         // Percentiles from the slot's begin, as Fathom's own: fio has them only where they are asked for.
@@ -85,8 +82,8 @@ impl Workplace {
             FioPlace::Nothing => {}
             FioPlace::Folder { .. } => {
                 let folder = step.targets.first().map_or_else(|| PathBuf::from("."), |t| (targets.folder_of)(t));
-                let _gone = OwnFolder::remove_abandoned(&folder, FOLDER_PREFIX);
-                let made = OwnFolder::create(&folder, FOLDER_PREFIX)?;
+                let _gone = OwnFolder::remove_abandoned(&folder, FIO_FOLDER_PREFIX);
+                let made = OwnFolder::create(&folder, FIO_FOLDER_PREFIX)?;
                 let _infallible = writeln!(text, "directory={}", escaped(made.path()));
                 self.folders.push(made);
             }

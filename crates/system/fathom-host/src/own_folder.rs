@@ -17,6 +17,15 @@ use crate::sys;
 
 const LOCK_NAME: &str = ".in-use";
 
+/// Names of folders with the files of a study begin so.
+pub const FILES_FOLDER_PREFIX: &str = "fathom-files-";
+/// Names of folders for fio begin so.
+pub const FIO_FOLDER_PREFIX: &str = "fathom-fio-";
+/// Names of folders with a database begin so.
+pub const DATABASE_FOLDER_PREFIX: &str = "fathom-oltp-";
+/// All of them.
+pub const OWN_FOLDER_PREFIXES: [&str; 3] = [FILES_FOLDER_PREFIX, FIO_FOLDER_PREFIX, DATABASE_FOLDER_PREFIX];
+
 /// A folder of this call's own, for its user alone; removed with all that is in it when the value is dropped.
 #[derive(Debug)]
 pub struct OwnFolder {
@@ -83,6 +92,25 @@ impl OwnFolder {
         let user = sys::user_id();
         let abandoned = marked_in(within, prefix, user).into_iter().filter(|(_, lock)| locks::try_lock(lock));
         abandoned.filter_map(|(path, _lock)| fs::remove_dir_all(&path).ok().map(|()| path)).collect()
+    }
+
+    /// Removes a folder that no call uses.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the folder bears no mark of Fathom; `WouldBlock` while a call uses it; as unlink(2).
+    pub fn remove_unused(path: &Path) -> io::Result<()> {
+        let lock = marked_lock(path)?.ok_or(io::ErrorKind::InvalidInput)?;
+        if !locks::try_lock(&lock) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        fs::remove_dir_all(path)
+    }
+
+    /// True if `within` holds a folder of this user, in use or not, whose name begins with one of `prefixes`.
+    #[must_use]
+    pub fn is_any_in(within: &Path, prefixes: &[&str]) -> bool {
+        let user = sys::user_id();
+        prefixes.iter().any(|prefix| !marked_in(within, prefix, user).is_empty())
     }
 
     /// Folders in `within` that no call uses: of killed calls, or kept.
@@ -182,6 +210,9 @@ mod tests {
         assert_eq!(OwnFolder::unused_in(dir.path(), PREFIX), [fs::canonicalize(&dead).expect("a folder")]);
         let gone = OwnFolder::remove_abandoned(dir.path(), PREFIX);
         assert_eq!(gone.len(), 1);
+        let kind = |path: &Path| OwnFolder::remove_unused(path).expect_err("is kept").kind();
+        assert_eq!((kind(used.path()), kind(&copied)), (io::ErrorKind::WouldBlock, io::ErrorKind::InvalidInput));
+        assert!(OwnFolder::is_any_in(dir.path(), &[PREFIX]) && !OwnFolder::is_any_in(&copied, &[PREFIX]));
         let left = [&dead, used.path(), &copied, &dir.path().join("fathom-test-foreign")].map(Path::exists);
         assert_eq!(left, [false, true, true, true]);
     }

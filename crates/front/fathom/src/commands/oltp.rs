@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fathom_host::{HostSampler, OwnFolder, Root, free_bytes, whole_device_of};
+use fathom_host::{DATABASE_FOLDER_PREFIX, HostSampler, OwnFolder, Root, free_bytes, whole_device_of};
 use fathom_judge::oltp::{CalibrationPointView, CalibrationView, OltpRun, oltp_document};
-use fathom_lab::{CalibrateError, CalibrationPoint, calibrate};
+use fathom_lab::{CalibrateError, CalibrationPoint, calibrate, note_work_folder};
 use fathom_message::Say;
 use fathom_oltp::{
     Acknowledged, Database, Drive, DriveProgress, LoadNote, OltpError, Postgres, PostgresServer, Sqlite,
@@ -18,16 +18,17 @@ use fathom_record::{LoadRecord, OltpRecord};
 use fathom_units::{format_bytes, parse_duration_ns, parse_size};
 
 use fathom_report::oltp_page;
+use fathom_store::Lab;
 
+use super::lab_path;
 use super::output::Output;
-use crate::args::OltpArgs;
+use crate::args::{Args, OltpArgs};
 use crate::exit::{Exit, Problem};
 use crate::oltp_answer::{answer, lines};
 use crate::system::signals::stop_on_signals;
 use crate::terminal::{result, say, talk, warning_word};
 
 /// What folders of runs are called; after it comes what makes them unique.
-const FOLDER_PREFIX: &str = "fathom-oltp-";
 const FILE: &str = "orders.db";
 /// Page cache where none is asked for.
 const SQLITE_CACHE: &str = "16m";
@@ -122,7 +123,7 @@ impl Held {
 }
 
 /// Loads, runs, checks, and says what was found.
-pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
+pub(super) fn oltp(args: &Args, options: &OltpArgs) -> Result<Exit, Problem> {
     if let Some(folder) = &options.check {
         return check(folder, options);
     }
@@ -136,7 +137,7 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     });
     let acknowledged = acknowledged.transpose()?;
     let mut folder = match (&options.target, &options.postgres) {
-        (Some(target), None) => Some(own_folder(target, &asked)?),
+        (Some(target), None) => Some(own_folder(args, target, &asked)?),
         _ => None,
     };
     if let (Some(folder), true) = (&mut folder, options.keep) {
@@ -157,10 +158,14 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-fn own_folder(target: &Path, asked: &Asked<'_>) -> Result<OwnFolder, Problem> {
+fn own_folder(args: &Args, target: &Path, asked: &Asked<'_>) -> Result<OwnFolder, Problem> {
     space(target, needed_bytes(asked))?;
     tell_of_others(target);
-    let made = OwnFolder::create(target, FOLDER_PREFIX);
+    // Noted before and after: another process forgets folders in which it finds nothing.
+    let mut lab = Lab::open(&lab_path(args)?)?;
+    note_work_folder(&mut lab, target)?;
+    let made = OwnFolder::create(target, DATABASE_FOLDER_PREFIX);
+    note_work_folder(&mut lab, target)?;
     made.map_err(|source| problem(&OltpError::System { path: target.display().to_string(), source }))
 }
 
@@ -295,7 +300,7 @@ fn space(target: &Path, needed_bytes: u64) -> Result<(), Problem> {
 
 /// Databases of earlier runs, killed or kept: theirs who made them, and in the way of nobody but the space.
 fn tell_of_others(target: &Path) {
-    for folder in OwnFolder::unused_in(target, FOLDER_PREFIX) {
+    for folder in OwnFolder::unused_in(target, DATABASE_FOLDER_PREFIX) {
         talk(&format!("left by an earlier run: {}; check it with fathom oltp --check, or remove it", folder.display()));
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fathom_host::Root;
 use fathom_host::settings::{Listing, Outcome, Pending, Restored, SettingError, Which, pending, restore_all};
-use fathom_lab::{end_own_runs, remove_left_files};
-use fathom_message::Say as _;
+use fathom_lab::{Leftover, Removal, end_own_runs, leftovers, remove_leftovers};
+use fathom_message::{Say as _, msg};
 use serde::Serialize;
 
 use super::to_json;
@@ -97,49 +97,86 @@ pub(super) struct RestoredView<'a> {
     detail: Option<String>,
 }
 
-/// `fathom restore`: settings, and test files of killed runs. `interrupted`: this process was the run, and hurries.
+/// `fathom restore`: settings, and what killed runs left. `interrupted`: this process was the run, and hurries.
 pub(crate) fn restore(args: &Args, list: bool, json: bool, interrupted: bool) -> Result<Exit, Problem> {
     let dir = journal_dir();
-    let settings = restore_settings(&dir, list, json);
-    let files = if list { Ok(()) } else { remove_files(args, interrupted) };
-    let exit = settings?;
-    files?;
-    Ok(if interrupted { Exit::Interrupted } else { exit })
-}
-
-fn remove_files(args: &Args, interrupted: bool) -> Result<(), Problem> {
-    let Some(mut lab) = super::lab_if_any(args)? else { return Ok(()) };
-    let removed = if interrupted { end_own_runs(&mut lab)? } else { remove_left_files(&mut lab)? };
-    removed.iter().for_each(|path| talk(&format!("removed {}, left by a run that was killed", path.display())));
-    Ok(())
-}
-
-fn restore_settings(dir: &Path, list: bool, json: bool) -> Result<Exit, Problem> {
-    let Listing { pending: before, damaged } = pending(dir);
     if list {
-        let text = if json { to_json(&serde_json::json!({ "pending": before })) } else { listed(&before) };
-        result(&text);
-        damaged.iter().for_each(warn);
-        return Ok(if damaged.is_empty() { Exit::Done } else { Exit::Failed });
+        return listing(args, &dir, json);
     }
-    let all = restore_all(&Root::live(), dir, Which::All)?;
+    let still_running: Vec<Pending> = pending(&dir).pending.into_iter().filter(|p| p.alive).collect();
+    let all = restore_all(&Root::live(), &dir, Which::All);
+    // A journal that cannot be read keeps no file, and a lab that cannot be read keeps no setting.
+    let removal = removed(args, interrupted);
+    let (settings, damaged) = match &all {
+        Ok(all) => (&all.settings[..], &all.damaged[..]),
+        Err(_) => (&[][..], &[][..]),
+    };
+    let left = removal.as_ref().map_or(&[][..], |removal| &removal.left[..]);
+    let gone = removal.as_ref().map_or(&[][..], |removal| &removal.removed[..]);
     if json {
-        let restored: Vec<RestoredView<'_>> = all.settings.iter().map(view).collect();
-        result(&to_json(&serde_json::json!({ "restored": restored })));
+        let restored: Vec<RestoredView<'_>> = settings.iter().map(view).collect();
+        let left: Vec<LeftoverView> = left.iter().map(leftover_view).collect();
+        result(&to_json(&serde_json::json!({ "restored": restored, "removed": gone, "left": left })));
     } else {
-        let mut text: String = all.settings.iter().map(|r| outcome_line(r) + "\n").collect();
-        if all.settings.is_empty() {
+        let mut text: String = settings.iter().map(|r| outcome_line(r) + "\n").collect();
+        text.extend(gone.iter().map(|path| say(&msg!("target-leftover-removed", path = path)) + "\n"));
+        text.extend(left.iter().map(leftover_lines));
+        if text.is_empty() && all.is_ok() && removal.is_ok() {
             text.push_str("Nothing to restore.\n");
         }
         result(&text);
     }
-    for running in before.iter().filter(|p| p.alive) {
+    for running in &still_running {
         talk(&format!("Left to `{}` (process {}), which still runs: {}", running.command, running.pid, names(running)));
     }
-    let failed: Vec<&SettingError> = all.settings.iter().filter_map(failure).collect();
+    let failed: Vec<&SettingError> = settings.iter().filter_map(failure).collect();
     failed.iter().for_each(|error| help(error));
-    all.damaged.iter().for_each(warn);
-    Ok(if failed.is_empty() && all.damaged.is_empty() { Exit::Done } else { Exit::Failed })
+    damaged.iter().for_each(warn);
+    let is_whole = failed.is_empty() && damaged.is_empty();
+    all?;
+    removal?;
+    Ok(match (interrupted, is_whole) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Failed,
+    })
+}
+
+fn removed(args: &Args, interrupted: bool) -> Result<Removal, Problem> {
+    let Some(mut lab) = super::lab_if_any(args)? else { return Ok(Removal::default()) };
+    Ok(if interrupted { end_own_runs(&mut lab)? } else { remove_leftovers(&mut lab)? })
+}
+
+/// `fathom restore --list`: what [`restore`] would do, and what it would leave.
+fn listing(args: &Args, dir: &Path, json: bool) -> Result<Exit, Problem> {
+    let Listing { pending: settings, damaged } = pending(dir);
+    let left = super::lab_if_any(args)?.map(|lab| leftovers(&lab)).transpose()?.unwrap_or_default();
+    if json {
+        let left: Vec<LeftoverView> = left.iter().map(leftover_view).collect();
+        result(&to_json(&serde_json::json!({ "pending": settings, "leftovers": left })));
+    } else {
+        let text = listed(&settings) + &left.iter().map(leftover_lines).collect::<String>();
+        result(if text.is_empty() { "Nothing to restore.\n" } else { &text });
+    }
+    damaged.iter().for_each(warn);
+    Ok(if damaged.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Leftover as `--json` prints it.
+#[derive(Serialize)]
+struct LeftoverView {
+    path: PathBuf,
+    run: Option<i64>,
+    state: &'static str,
+}
+
+fn leftover_view(leftover: &Leftover) -> LeftoverView {
+    LeftoverView { path: leftover.path.clone(), run: leftover.run.map(|run| run.0), state: leftover.state.word() }
+}
+
+fn leftover_lines(leftover: &Leftover) -> String {
+    let help = leftover.help().map_or_else(String::new, |help| format!("  help: {}\n", say(&help)));
+    format!("{}\n{help}", say(&leftover.message()))
 }
 
 pub(super) fn failure(restored: &Restored) -> Option<&SettingError> {
@@ -187,5 +224,5 @@ fn listed(all: &[Pending]) -> String {
             let _ = writeln!(text, "  {}: {} instead of {}", say(&change.setting.message()), change.to, change.from);
         }
     }
-    if text.is_empty() { "Nothing to restore.\n".to_owned() } else { text }
+    text
 }

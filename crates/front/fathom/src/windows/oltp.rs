@@ -1,10 +1,10 @@
 //! `fathom oltp`: not on Windows yet, and said so.
 
-use crate::args::OltpArgs;
+use crate::args::{Args, OltpArgs};
 use crate::exit::{Exit, Problem};
 
 /// `fathom oltp`.
-pub(crate) fn oltp(_options: &OltpArgs) -> Result<Exit, Problem> {
+pub(crate) fn oltp(_args: &Args, _options: &OltpArgs) -> Result<Exit, Problem> {
     Err(Problem::new(
         Exit::Refused,
         "order entry does not run on Windows yet",

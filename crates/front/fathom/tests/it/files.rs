@@ -124,7 +124,7 @@ fn restore_removes_what_a_killed_run_made_and_nothing_else() {
     // The target was named `.`: whoever restores is elsewhere.
     let restored = place.start_at("restore", Path::new("/")).wait();
     assert_eq!(restored.code, Some(0), "{}", restored.err);
-    assert!(restored.err.contains("fathom-files-"), "{}", restored.err);
+    assert!(restored.out.contains("fathom-files-"), "{}", restored.out);
     assert_eq!(made_in(&place.work()), std::slice::from_ref(&theirs));
     assert_eq!(listing_of(&theirs), [("f0000000000".to_owned(), 6)]);
 }

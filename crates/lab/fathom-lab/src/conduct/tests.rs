@@ -5,7 +5,7 @@ mod streams;
 
 use std::path::PathBuf;
 
-use fathom_host::{Refusal, RefusalKind};
+use fathom_host::{OwnFile, Refusal, RefusalKind};
 use fathom_message::{Say as _, msg};
 use fathom_plan::{Metric, Round, RunLength, StudyHead};
 use fathom_record::StepFailure;

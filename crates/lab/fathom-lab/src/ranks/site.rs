@@ -228,6 +228,11 @@ impl Site for RanksSite {
         removed
     }
 
+    /// Those of rank 0: the paths of other hosts say nothing here.
+    fn work_folders(&self, plan: &Plan) -> Vec<PathBuf> {
+        self.local.work_folders(plan)
+    }
+
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
         self.join(plan)?;
         let looked = self.local.look(&self.with_parts(plan))?;
@@ -295,7 +300,7 @@ impl Site for RanksSite {
                 hub.poll();
                 on_progress(&hub.progress(Some(progress)).unwrap_or_else(|| progress.clone()));
             };
-            self.local.prepare(plan, &mut SiteControl { stop: control.stop, on_progress: &mut shown })
+            self.local.prepare(plan, &mut SiteControl::new(control.stop, &mut shown))
         });
         let failed = |rank: u32, host: &str, refused: Refused| {
             let help = refused.help.unwrap_or_else(|| Message::verbatim(""));
@@ -341,7 +346,7 @@ impl Site for RanksSite {
                 }
                 on_progress(&hub.progress(Some(progress)).unwrap_or_else(|| progress.clone()));
             };
-            self.local.run(step, &mut SiteControl { stop, on_progress: &mut shown })?
+            self.local.run(step, &mut SiteControl::new(stop, &mut shown))?
         };
         if own.is_err() {
             // Those that wait for the start would wait for ever; those that began go on to their end.
