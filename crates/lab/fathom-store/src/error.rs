@@ -63,6 +63,11 @@ pub enum StoreError {
         /// What is wrong with it.
         detail: Message,
     },
+    /// It was removed or replaced while it was open.
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// No space left.
     DiskFull {
         /// The file.
@@ -134,6 +139,7 @@ impl Say for StoreError {
             StoreError::Locked { path, holder } => msg!("lab-locked", path = path, holder = holder),
             StoreError::Damaged { path, detail } => msg!("lab-damaged", path = path, detail = detail),
             StoreError::NotWritable { path, detail } => msg!("lab-not-writable", path = path, detail = detail),
+            StoreError::Gone { path } => msg!("lab-gone", path = path),
             StoreError::DiskFull { path } => msg!("lab-disk-full", path = path),
             StoreError::RunNotFound { id, existing } => {
                 msg!("lab-no-run", run = id.to_string(), existing = existing_runs(existing))
@@ -157,6 +163,7 @@ impl Say for StoreError {
             StoreError::Locked { .. } => msg!("lab-locked-help"),
             StoreError::Damaged { .. } => msg!("lab-damaged-help"),
             StoreError::NotWritable { .. } => msg!("lab-not-writable-help"),
+            StoreError::Gone { .. } => msg!("lab-gone-help"),
             StoreError::DiskFull { .. } => msg!("lab-disk-full-help"),
             StoreError::RunNotFound { .. } | StoreError::StepNotFound { .. } => msg!("lab-no-run-help"),
             StoreError::RunClosed { .. } => msg!("lab-run-closed-help"),
@@ -191,6 +198,19 @@ impl Closed {
 }
 
 impl StoreError {
+    /// True if another file would take what this one did not.
+    pub(crate) fn is_of_the_place(&self) -> bool {
+        match self {
+            StoreError::Locked { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::NotWritable { .. }
+            | StoreError::Gone { .. }
+            | StoreError::DiskFull { .. } => true,
+            StoreError::Sqlite { source, .. } => source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure),
+            _ => false,
+        }
+    }
+
     /// Of a path that is no place for a lab.
     pub(crate) fn from_output(path: &Path, error: OutputError) -> StoreError {
         match error {

@@ -10,12 +10,11 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use crate::unsaved::{RecoveredRun, UnsavedRun, unsaved_files};
+use crate::wait;
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long a committed step waits for it: it may have taken hours to measure.
-const COMMIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An open lab database.
 #[derive(Debug)]
@@ -23,6 +22,10 @@ pub struct Lab {
     pub(crate) path: PathBuf,
     // Closed before the registration ends: in the order of the fields.
     pub(crate) db: Connection,
+    /// Device and inode of the file.
+    pub(crate) identity: Option<(u64, u64)>,
+    pub(crate) unsaved: Option<UnsavedRun>,
+    pub(crate) recovered: Vec<RecoveredRun>,
     _registered: OpenDatabase,
 }
 
@@ -50,6 +53,8 @@ impl Lab {
     }
 
     pub(crate) fn open_waiting(path: &Path, create: bool, busy_timeout: Duration) -> Result<Lab, StoreError> {
+        // A lab that was removed during a run is created again when the run is recovered.
+        let create = create || !path.exists() && !unsaved_files(path).is_empty();
         if !create && !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
@@ -62,7 +67,8 @@ impl Lab {
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
         let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::from_sqlite(path, e))?;
-        let mut lab = Lab { path: path.to_owned(), db, _registered: registered };
+        let (unsaved, recovered) = (None, Vec::new());
+        let mut lab = Lab { path: path.to_owned(), db, identity: before, unsaved, recovered, _registered: registered };
         lab.sql(lab.db.busy_timeout(busy_timeout))?;
         if before.is_none() || identity(path) != before {
             return Err(StoreError::NotALab { path: path.to_owned(), why: msg!("lab-changed-while-opened") });
@@ -79,12 +85,20 @@ impl Lab {
         lab.recognise(create)?;
         lab.prepare()?;
         lab.migrate()?;
+        lab.recover();
         Ok(lab)
     }
 
     /// From now on a measurement is at stake: what is committed waits longer for its turn.
-    pub(crate) fn wait_longer(&self) -> Result<(), StoreError> {
-        self.sql(self.db.busy_timeout(COMMIT_TIMEOUT))
+    pub(crate) fn wait_longer(&mut self) -> Result<(), StoreError> {
+        let handled = self.db.busy_handler(Some(wait::wait));
+        self.sql(handled)
+    }
+
+    /// Sets the callbacks for waits of this thread for another process's lock during a run: `notice` is called after
+    /// 5 seconds, and the wait ends when `is_stopped` returns true.
+    pub fn when_waiting(&self, notice: impl Fn(Message) + 'static, is_stopped: impl Fn() -> bool + 'static) {
+        wait::set(wait::Waiting::new(&self.path, Box::new(notice), Box::new(is_stopped)));
     }
 
     /// Says no to anything that is neither a lab of a known version nor, when creating, an empty database. Only reads:
@@ -157,7 +171,7 @@ impl Lab {
 }
 
 /// Which file the path leads to; `None` for nothing and for a symlink.
-fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fathom_host::file_identity(path).ok().flatten()
 }
 

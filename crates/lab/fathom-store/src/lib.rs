@@ -14,9 +14,12 @@ mod prediction;
 mod read;
 mod schema;
 mod types;
+mod unsaved;
+mod wait;
 mod write;
 
 pub use error::{Closed, StoreError};
 pub use lab::Lab;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use types::{MadeFile, NewRun, Run, RunHead, RunId, RunState, RunSummary, StoredStep};
+pub use types::{MadeFile, NewRun, Run, RunHead, RunId, RunState, RunSummary, StoredStep, WorkFolder};
+pub use unsaved::{RecoveredRun, UnsavedRun};

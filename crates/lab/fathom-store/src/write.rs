@@ -48,12 +48,22 @@ impl Lab {
         Ok(run)
     }
 
-    /// Stores a step that ended. When this returns, the step is on the disk.
+    /// Stores a step that ended. When this returns, the step is on the disk: in the lab, or if the lab cannot be written in a
+    /// file next to it ([`Lab::unsaved`]).
     ///
     /// # Errors
     /// [`StoreError::RunNotFound`], [`StoreError::RunClosed`], [`StoreError::StepExists`],
-    /// [`StoreError::NotStorable`], or the lab is locked or full. Nothing of the step is then stored.
+    /// [`StoreError::NotStorable`], or neither can be written. Nothing of the step is then stored.
     pub fn commit_step(
+        &mut self,
+        run: RunId,
+        step: &Step,
+        outcome: Result<&StepRecord, &StepFailure>,
+    ) -> Result<(), StoreError> {
+        self.or_unsaved_file(run, |lab| lab.commit_step_here(run, step, outcome))
+    }
+
+    fn commit_step_here(
         &mut self,
         run: RunId,
         step: &Step,
@@ -89,12 +99,14 @@ impl Lab {
     /// When `state` is [`RunState::Running`], which is no end.
     pub fn finish_run(&mut self, run: RunId, state: RunState, finished_unix_ns: u64) -> Result<(), StoreError> {
         assert_ne!(state, RunState::Running, "a run ends in another state than running");
-        self.require_running(run)?;
-        self.sql(self.db.execute(
-            "UPDATE run SET state = ?2, finished_unix_ns = ?3 WHERE id = ?1",
-            params![run.0, state.as_str(), to_column(finished_unix_ns)],
-        ))?;
-        Ok(())
+        self.or_unsaved_file(run, |lab| {
+            lab.require_running(run)?;
+            lab.sql(lab.db.execute(
+                "UPDATE run SET state = ?2, finished_unix_ns = ?3 WHERE id = ?1",
+                params![run.0, state.as_str(), to_column(finished_unix_ns)],
+            ))?;
+            Ok(())
+        })
     }
 
     /// Marks the runs that this process had in hand as interrupted: for a process that was replaced (exec) while it measured.

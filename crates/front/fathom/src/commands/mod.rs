@@ -35,12 +35,14 @@ use std::path::PathBuf;
 
 use fathom_judge::document::Document;
 use fathom_lab::document_of;
+use fathom_message::Say as _;
 use fathom_store::{Lab, RunId, StoreError};
 
 pub(crate) use output::Output;
 
 use crate::args::{Args, Command};
 use crate::exit::{Exit, Problem};
+use crate::terminal::{say, talk};
 
 /// Runs the command.
 pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
@@ -59,7 +61,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Studies { name, toml, json } => studies::studies(name.as_deref(), *toml, *json),
         Command::Inspect(options) => inspect::inspect(options),
         Command::Nvme(options) => nvme::nvme(options),
-        Command::Oltp(options) => oltp::oltp(options),
+        Command::Oltp(options) => oltp::oltp(args, options),
         Command::Rebuild(options) => rebuild::rebuild(args, options),
         Command::Restore { list, json, interrupted } => restore::restore(args, *list, *json, *interrupted),
         Command::List { json } => lab::list(args, *json),
@@ -97,7 +99,13 @@ fn data_dir() -> Option<PathBuf> {
 
 /// Opens the lab for reading what is in it; a lab that does not exist is an error, not an empty one.
 fn existing_lab(args: &Args) -> Result<Lab, Problem> {
-    Ok(Lab::open_existing(&lab_path(args)?)?)
+    Ok(report_recovered(Lab::open_existing(&lab_path(args)?)?))
+}
+
+/// Reports the runs that were recovered when the lab was opened.
+fn report_recovered(lab: Lab) -> Lab {
+    lab.recovered().iter().for_each(|taken| talk(&format!("note: {}", say(&taken.message()))));
+    lab
 }
 
 /// Refuses what takes figures of a run for those of a machine, where another program stood in for its system.
@@ -114,7 +122,7 @@ fn must_be_measured(run: i64, host: &serde_json::Value) -> Result<(), Problem> {
 fn lab_if_any(args: &Args) -> Result<Option<Lab>, Problem> {
     let path = lab_path(args)?;
     match Lab::open_existing(&path) {
-        Ok(lab) => Ok(Some(lab)),
+        Ok(lab) => Ok(Some(report_recovered(lab))),
         Err(StoreError::Missing { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,7 @@ use fathom_language::english;
 use fathom_message::Say as _;
 
 use super::*;
-use crate::{NewRun, RunId};
+use crate::{MadeFile, NewRun, RecoveredRun, RunId, RunState, WorkFolder};
 use fathom_plan::{Plan, StudyHead};
 
 fn new_lab() -> (tempfile::TempDir, PathBuf) {
@@ -195,7 +195,7 @@ fn files_that_a_run_made_are_known_until_they_are_removed_and_go_with_the_run() 
     let (_dir, path) = new_lab();
     let mut lab = Lab::open(&path).expect("opens");
     let run = begin(&mut lab, "").expect("begins");
-    let file = |name: &str, is_kept| crate::MadeFile {
+    let file = |name: &str, is_kept| MadeFile {
         target: name.into(),
         path: PathBuf::from(name),
         bytes: 1 << 40,
@@ -206,9 +206,121 @@ fn files_that_a_run_made_are_known_until_they_are_removed_and_go_with_the_run() 
     for file in [&a, &b] {
         lab.add_made_file(run, file).expect("noted");
     }
+    let absolute = |file: MadeFile| MadeFile { path: std::path::absolute(&file.path).expect("absolute"), ..file };
+    let (a, b) = (absolute(a), absolute(b));
     assert_eq!(lab.made_files(run).expect("reads"), [a.clone(), b.clone()]);
     lab.forget_made_files(&[a.mark]).expect("forgotten");
     assert_eq!(lab.all_made_files().expect("reads"), [(run, b)]);
     lab.delete_run(run).expect("deleted");
     assert_eq!(lab.all_made_files().expect("reads"), []);
+}
+
+#[test]
+fn folders_of_work_are_known_until_they_are_forgotten_or_their_run_is_deleted() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let run = begin(&mut lab, "").expect("begins");
+    let folder = |path: &str, run| WorkFolder { path: path.into(), mount_point: "/mnt".into(), run };
+    let (own, other) = (folder("/mnt/a", Some(run)), folder("/mnt/a", None));
+    for folder in [&own, &other, &own, &other] {
+        lab.add_work_folder(folder).expect("noted");
+    }
+    assert_eq!(lab.work_folders().expect("reads"), [other.clone(), own], "each once");
+    lab.delete_run(run).expect("deleted");
+    assert_eq!(lab.work_folders().expect("reads"), std::slice::from_ref(&other));
+    lab.forget_work_folder(&other).expect("forgotten");
+    assert_eq!(lab.work_folders().expect("reads"), []);
+}
+
+/// Another process that holds the write lock until this is dropped.
+fn held(path: &Path) -> Connection {
+    let other = Connection::open(path).expect("opens");
+    other.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    other
+}
+
+/// A step that was refused, which needs no figures.
+fn commit(lab: &mut Lab, run: RunId, index: u32) -> Result<(), StoreError> {
+    let mut step =
+        fathom_plan::Plan::from_io(&fathom_plan::Knobs::new(), vec!["f".into()], "").expect("a plan").steps.remove(0);
+    step.index = index;
+    let failure = fathom_record::StepFailure::Refused {
+        what: msg!("verbatim", text = "it"),
+        why: msg!("verbatim", text = "so"),
+        help: msg!("verbatim", text = "no"),
+    };
+    lab.commit_step(run, &step, Err(&failure))
+}
+
+#[test]
+fn a_run_that_a_locked_lab_does_not_take_is_taken_in_by_the_next_that_opens_it() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let before = begin(&mut lab, "before").expect("begins");
+    lab.finish_run(before, RunState::Finished, 5).expect("ends");
+    let run = begin(&mut lab, "at stake").expect("begins");
+    commit(&mut lab, run, 0).expect("committed");
+    let told = std::rc::Rc::new(std::cell::Cell::new(0));
+    let counted = told.clone();
+    lab.when_waiting(move |message| counted.set(counted.get() + u32::from(message.id() == "lab-waits")), || true);
+    let holder = held(&path);
+    commit(&mut lab, run, 1).expect("kept beside the lab");
+    let unsaved = lab.unsaved().expect("is unsaved").clone();
+    assert_eq!((unsaved.run, unsaved.is_beside, told.get()), (run, true, 0), "a run that was stopped waits a second");
+    commit(&mut lab, run, 2).expect("goes on there");
+    lab.finish_run(run, RunState::Finished, 9).expect("ends");
+    assert_eq!(lab.load_run(run).expect("is whole").steps.len(), 3);
+    drop(lab);
+    assert_eq!(Lab::open(&path).expect("reads meanwhile").step_indexes(run).expect("reads"), [0]);
+    drop(holder);
+    let lab = Lab::open_existing(&path).expect("opens");
+    assert_eq!(lab.recovered(), [RecoveredRun { run, path: unsaved.path.clone() }]);
+    assert_eq!(lab.step_indexes(run).expect("reads"), [0, 1, 2]);
+    assert_eq!(lab.summary(run).expect("reads").state, RunState::Finished);
+    assert_eq!(lab.runs().expect("reads").len(), 3);
+    assert!(!unsaved.path.exists() && unsaved_files(&path).is_empty());
+    assert_eq!(Lab::open(&path).expect("opens").recovered(), []);
+}
+
+#[test]
+fn a_lab_that_is_removed_or_replaced_under_a_run_loses_none_of_it() {
+    for replaces in [false, true] {
+        let (_dir, path) = new_lab();
+        let mut lab = Lab::open(&path).expect("opens");
+        let run = begin(&mut lab, "at stake").expect("begins");
+        commit(&mut lab, run, 0).expect("committed");
+        for suffix in ["", "-wal", "-shm"] {
+            fs::remove_file(path.with_file_name(format!("fathom.db{suffix}"))).expect("removed");
+        }
+        let expected = if replaces {
+            let mut other = Lab::open(&path).expect("another lab");
+            begin(&mut other, "its first").expect("begins");
+            let taken = begin(&mut other, "its second").expect("begins");
+            other.db.execute("UPDATE run SET started_unix_ns = 77", []).expect("begun at another time");
+            assert_eq!(taken, run, "its number is taken");
+            RunId(run.0 + 1)
+        } else {
+            run
+        };
+        commit(&mut lab, run, 1).expect("kept");
+        lab.finish_run(run, RunState::Finished, 9).expect("ends");
+        assert_eq!(lab.unsaved().map(|unsaved| unsaved.why.id().to_owned()), Some("lab-gone".to_owned()));
+        drop(lab);
+        let lab = Lab::open_existing(&path).expect("opens");
+        assert_eq!(lab.recovered().iter().map(|taken| taken.run).collect::<Vec<_>>(), [expected]);
+        assert_eq!(lab.step_indexes(expected).expect("reads"), [0, 1]);
+        assert_eq!(lab.runs().expect("reads").len(), if replaces { 3 } else { 1 });
+    }
+}
+
+#[test]
+fn every_table_is_copied_with_a_run() {
+    let (_dir, path) = new_lab();
+    let lab = Lab::open(&path).expect("opens");
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let mut statement = lab.db.prepare(sql).expect("a query");
+    let tables: Vec<String> = statement.query_map([], |row| row.get(0)).expect("reads").flatten().collect();
+    let mut copied = crate::unsaved::TABLES.map(|(table, _)| table);
+    copied.sort_unstable();
+    assert_eq!(tables, copied);
 }
