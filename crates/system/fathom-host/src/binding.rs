@@ -111,6 +111,17 @@ impl Binding {
         identity(self).is_some() && identity(self) == identity(other)
     }
 
+    /// Compares it with what its target was when it was looked at before.
+    ///
+    /// # Errors
+    /// [`OpenError::Changed`]: the path leads to something else by now.
+    pub fn check_unchanged(&self, before: &Binding) -> Result<(), OpenError> {
+        match (&before.node, &self.node) {
+            (Some(was), Some(is)) if was.identity() != is.identity() => Err(was.changed(Some(is.identity().clone()))),
+            _ => Ok(()),
+        }
+    }
+
     /// What `path`, which is there, is today: judged by the guard where it is to be written, only looked at otherwise.
     ///
     /// # Errors

@@ -204,6 +204,12 @@ impl WriteConsent {
         self.devices.iter().map(|judged| &judged.device)
     }
 
+    /// True if this value of `--destroy` is for a device that may be written.
+    #[must_use]
+    pub fn is_by(&self, destroy: &str) -> bool {
+        self.devices().any(|device| device::covers(destroy, device.consent_name()).is_some())
+    }
+
     /// What was judged; `None` for a PCI address.
     #[must_use]
     pub fn node(&self) -> Option<&Arc<Node>> {

@@ -245,7 +245,7 @@ impl Node {
         if is == self.identity { Ok(()) } else { Err(self.changed(Some(is))) }
     }
 
-    fn changed(&self, is: Option<Identity>) -> OpenError {
+    pub(crate) fn changed(&self, is: Option<Identity>) -> OpenError {
         OpenError::Changed { path: self.path.clone(), was: self.identity.clone(), is }
     }
 }

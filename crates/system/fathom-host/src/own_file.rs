@@ -1,5 +1,7 @@
-//! Files that Fathom makes as targets. Each carries an identity in a block of its own behind the measured bytes, and the
-//! lab holds the same: a file is Fathom's when both agree, whatever its name.
+//! Files that Fathom makes as targets. Each carries a mark in a block of its own behind the measured bytes, and the lab
+//! holds the same: a file is Fathom's when both agree, whatever its name. The block also says which inode it was made in
+//! and when that was born, so a copy is not taken for the file. It does not name the file system's device: that number
+//! changes with every mount and boot.
 
 use crate::system::FileExt as _;
 use crate::system::{AsFd as _, OwnedFd};
@@ -21,14 +23,18 @@ use crate::extents::unwritten_share;
 use crate::guard::WriteConsent;
 use crate::node::{Identity, Node, pin};
 use crate::root::Root;
-use crate::system::calls::random_bytes;
+use crate::system::calls::{self, random_bytes};
 use crate::system::locks;
 use crate::writing;
 
 /// Length of the block that says whose the file is.
 pub const MARK_BYTES: u64 = 4096;
 /// What that block begins with.
-const MAGIC: &[u8; 16] = b"FATHOM-TARGET-1\0";
+const MAGIC: &[u8; 16] = b"FATHOM-TARGET-2\0";
+/// The same of older versions, whose block says nothing of the inode.
+const MAGIC_WITHOUT_INODE: &[u8; 16] = b"FATHOM-TARGET-1\0";
+/// Placeholder for a birth time that the file system does not report.
+const BIRTH_UNKNOWN: i64 = i64::MIN;
 
 /// The identity of a file that Fathom made: 128 random bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,27 +49,65 @@ impl FileMark {
         Ok(FileMark(random_bytes()?))
     }
 
-    /// The mark of an open file, if it has one: where its measured bytes end, and what stands there.
-    pub(crate) fn read(file: &File) -> Option<(FileMark, u64)> {
+    /// The mark of an open file, if it has one.
+    pub(crate) fn read(file: &File) -> Option<Marked> {
         let length = file.metadata().ok()?.len();
         let at = length.checked_sub(MARK_BYTES)?;
-        let mut block = [0; 40];
+        let mut block = [0; 56];
         file.read_exact_at(&mut block, at).ok()?;
-        let (magic, rest) = block.split_at(MAGIC.len());
-        let (mark, bytes) = rest.split_at(16);
-        let bytes = u64::from_le_bytes(bytes.try_into().ok()?);
-        let is_sound = magic == MAGIC && mark_at(bytes) == at;
-        is_sound.then(|| (FileMark(mark.try_into().expect("16 bytes")), bytes))
+        let number = |at: usize| u64::from_le_bytes(block[at..at + 8].try_into().expect("8 bytes"));
+        let bytes = number(32);
+        let place = match &block[..16] {
+            magic if magic == MAGIC => {
+                let (inode, birth) = birth_of(file).ok()?;
+                let (inode_then, birth_then) = (number(40), number(48) as i64);
+                let is_same_birth = birth_then == birth || birth_then == BIRTH_UNKNOWN || birth == BIRTH_UNKNOWN;
+                if inode == inode_then && is_same_birth { MarkPlace::Original } else { MarkPlace::Copy }
+            }
+            magic if magic == MAGIC_WITHOUT_INODE => MarkPlace::Unknown,
+            _ => return None,
+        };
+        let mark = FileMark(block[16..32].try_into().expect("16 bytes"));
+        (mark_at(bytes) == at).then_some(Marked { mark, bytes, place })
     }
 
     fn write(self, file: &File, bytes: u64) -> io::Result<()> {
+        let (inode, birth) = birth_of(file)?;
         let mut block = vec![0; MARK_BYTES as usize];
         block[..16].copy_from_slice(MAGIC);
         block[16..32].copy_from_slice(&self.0);
         block[32..40].copy_from_slice(&bytes.to_le_bytes());
+        block[40..48].copy_from_slice(&inode.to_le_bytes());
+        block[48..56].copy_from_slice(&birth.to_le_bytes());
         file.write_all_at(&block, mark_at(bytes))?;
         file.sync_all()
     }
+}
+
+/// Content of the block behind the measured bytes of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marked {
+    pub(crate) mark: FileMark,
+    /// Measured bytes.
+    pub(crate) bytes: u64,
+    pub(crate) place: MarkPlace,
+}
+
+/// Relation of a mark to the file that contains it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MarkPlace {
+    /// The mark was written for this file.
+    Original,
+    /// The file is a copy of the marked file, so it belongs to a user.
+    Copy,
+    /// An older version wrote the mark and did not note the inode.
+    Unknown,
+}
+
+/// Inode of an open file, and when it was born in nanoseconds since 1970, or [`BIRTH_UNKNOWN`].
+fn birth_of(file: &File) -> io::Result<(u64, i64)> {
+    let inode = files::fstat(file)?.st_ino;
+    Ok((inode, calls::birth_ns(file).unwrap_or(BIRTH_UNKNOWN)))
 }
 
 /// Where the mark of a file with so many measured bytes begins: at the next whole block, so that direct I/O and the mark
@@ -158,7 +202,7 @@ impl OwnFile {
         let (folder, name) = folder_of(path)?;
         let file = writing::open_regular(path)?;
         match FileMark::read(&file) {
-            Some((found, bytes)) if found == mark => {
+            Some(Marked { mark: found, bytes, place }) if found == mark && place != MarkPlace::Copy => {
                 if !locks::try_lock(&file) {
                     return Err(io::ErrorKind::WouldBlock.into());
                 }
@@ -245,7 +289,7 @@ pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
         let pin = File::from(pin(&path, false).ok()?);
         pin.metadata().ok().filter(|meta| meta.is_file() && meta.len() > MARK_BYTES)?;
         let file = File::from(open_pinned(pin.as_fd(), OFlags::NONBLOCK).ok()?);
-        let (mark, bytes) = FileMark::read(&file)?;
+        let Marked { mark, bytes, .. } = FileMark::read(&file)?;
         Some((path, mark, bytes))
     };
     let mut found: Vec<_> = entries.flatten().filter_map(|e| marked(e.path())).collect();
@@ -278,6 +322,20 @@ mod tests {
         assert_eq!(marked_files_in(dir.path()), [(path.clone(), mine, MIB + 1)]);
         file.remove().expect("removed");
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_is_adopted_and_a_copy_is_not() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (path, copy, mine) = (dir.path().join("old"), dir.path().join("copy"), mark());
+        drop(OwnFile::create(&path, MIB, mine).expect("made"));
+        std::fs::copy(&path, &copy).expect("copied");
+        assert_eq!(OwnFile::adopt(&copy, mine).expect_err("a copy").kind(), io::ErrorKind::InvalidData);
+        let file = File::options().write(true).open(&path).expect("opens");
+        file.write_all_at(MAGIC_WITHOUT_INODE, MIB).expect("written");
+        assert_eq!(OwnFile::adopt(&path, mine).expect("is mine").bytes(), MIB);
+        let file = File::open(&path).expect("opens");
+        assert_eq!(FileMark::read(&file).map(|marked| marked.place), Some(MarkPlace::Unknown));
     }
 
     #[test]

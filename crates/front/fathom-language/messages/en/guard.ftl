@@ -50,7 +50,7 @@ guard-exported-help = choose another target, or remove the export first
 guard-open-for-writing = { $path } is open for writing by { $program } (process { $pid })
 guard-open-for-writing-help = choose another target, or stop process { $pid } first
 guard-open-for-writing-by-somebody = { $path } is open for writing by a process that cannot be seen from here
-guard-foreign-file = { $path } exists and holds data that Fathom did not write ({ $size })
+guard-foreign-file = { $path } exists and was not created by Fathom ({ $size })
 guard-foreign-file-help = name its folder: Fathom makes a file of its own there and removes it; or allow the loss of what is in it: --overwrite
 
 guard-mounts-unknown = cannot find out what is mounted: { $error }

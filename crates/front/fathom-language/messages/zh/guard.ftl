@@ -50,7 +50,7 @@ guard-exported-help = 请选择其他目标，或先取消导出
 guard-open-for-writing = { $path } 已被 { $program } 以写方式打开（进程 { $pid }）
 guard-open-for-writing-help = 请选择其他目标，或先停止进程 { $pid }
 guard-open-for-writing-by-somebody = { $path } 已被此处看不到的进程以写方式打开
-guard-foreign-file = { $path } 已存在，且含有并非 Fathom 写入的数据（{ $size }）
+guard-foreign-file = { $path } 已存在，且不是 Fathom 创建的文件（{ $size }）
 guard-foreign-file-help = 请指定其所在目录：Fathom 会在那里新建自己的文件并在结束后删除；或允许丢失其中内容：--overwrite
 
 guard-mounts-unknown = 无法确定挂载情况：{ $error }

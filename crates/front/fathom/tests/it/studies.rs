@@ -308,14 +308,14 @@ fn plan_says_of_an_existing_file_what_the_run_would_do() {
         planned.expect(0, &[]);
         planned.out
     };
-    let refused = " ledger: would be refused: ledger exists and holds data that Fathom did not write";
+    let refused = " ledger: would be refused: ledger exists and was not created by Fathom";
     let overwritten = " ledger: this existing file is overwritten in place and kept\n";
     let (careful, allowed) = (planned("--target ledger"), planned("--target ledger --overwrite"));
     assert!(careful.contains(refused) && careful.contains("--overwrite"), "{careful}");
     assert!(allowed.contains(overwritten) && !allowed.contains("refused"), "{allowed}");
     assert_eq!(fs::read(place.file("ledger")).expect("there"), vec![7; 1 << 20], "nothing happened");
     // The run does as was said.
-    place.run("run writes.toml --target ledger").expect(3, &["holds data that Fathom did not write"]);
+    place.run("run writes.toml --target ledger").expect(3, &["was not created by Fathom"]);
     // A file of this lab needs no permission, nor does one without data; the lab itself is never written.
     place.run("run writes.toml --target own --keep -q").expect(0, &[]);
     assert!(planned("--target own").contains(" own: this existing file is overwritten in place and kept\n"));

@@ -12,7 +12,7 @@ use fathom_host::{
     Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
 };
 use fathom_message::{Message, msg};
-use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
+use fathom_plan::{EngineName, FioPlace, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
 use fathom_store::MadeFile;
 
@@ -42,6 +42,8 @@ pub(crate) struct RealSite {
     /// Where the drives of a run that goes on are today.
     pub(super) today: DrivesToday,
     pub(super) bound: Bound,
+    /// Targets at the last look, pinned but not claimed: the targets that are bound must be the same.
+    looked_at: BTreeMap<TargetId, Binding>,
     /// Arrays of Linux md that are there for the step.
     pub(super) md_arrays: Vec<OwnArray>,
     /// Drives that are in user space for the step.
@@ -74,6 +76,7 @@ impl RealSite {
             permission,
             today,
             bound: Bound::default(),
+            looked_at: BTreeMap::new(),
             md_arrays: Vec::new(),
             taken: Vec::new(),
             settings: Settings::new(&options.journal_dir, &options.command_line),
@@ -99,11 +102,20 @@ impl RealSite {
 
     /// Each target with what it is, or the file that is to be made for it; but not those with one of `files`.
     /// `own_data`: as in [`RealSite::look_at`].
-    fn seen(&self, plan: &Plan, files: &[MadeFile], own_data: bool) -> Result<BTreeMap<TargetId, Seen>, TargetError> {
+    fn seen(
+        &mut self,
+        plan: &Plan,
+        files: &[MadeFile],
+        own_data: bool,
+    ) -> Result<BTreeMap<TargetId, Seen>, TargetError> {
         let mut out = BTreeMap::new();
+        self.looked_at.clear();
         for (target, used) in uses(plan)? {
             if !files.iter().any(|file| file.target == target) {
                 let seen = self.look_at(plan, &target, used, own_data)?;
+                if let Seen::There(binding) = &seen {
+                    self.looked_at.insert(target.clone(), binding.without_claim());
+                }
                 out.insert(target, seen);
             }
         }
@@ -128,6 +140,19 @@ impl RealSite {
             Seen::There(binding) => Ok(*binding),
             Seen::ToMake { path, .. } => Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() }),
         }
+    }
+
+    /// Notes for values of `--destroy` that match no device this run writes to. None for ranks, whose targets differ, and for
+    /// drives in user space, which the kernel does not list.
+    fn useless_consents(&self) -> Vec<Message> {
+        let is_unknown = |binding: &Binding| binding.kind() == TargetKind::UserSpace;
+        if self.share.is_some() || self.bound.bindings.iter().any(is_unknown) {
+            return Vec::new();
+        }
+        let consents: Vec<_> = self.bound.bindings.iter().filter_map(Binding::consent).collect();
+        let is_useless = |value: &&String| !consents.iter().any(|consent| consent.is_by(value));
+        let useless = self.permission.destroy.iter().filter(is_useless);
+        useless.map(|value| msg!("target-useless-consent", value = value.clone())).collect()
     }
 
     /// Several new files share what is free on their file system.
@@ -200,6 +225,16 @@ impl Site for RealSite {
         removed
     }
 
+    fn work_folders(&self, plan: &Plan) -> Vec<PathBuf> {
+        let is_in_folder = |step: &&Step| {
+            let by_fio = step.role.by_fio.as_ref().is_some_and(|job| matches!(job.place, FioPlace::Folder { .. }));
+            by_fio || step.workload.order.files.is_some()
+        };
+        let targets = plan.steps.iter().filter(is_in_folder).flat_map(|step| &step.targets);
+        let links = plan.steps.iter().any(|step| step.role.by_fio.is_some()).then(std::env::temp_dir);
+        targets.map(|target| self.path_of(target)).chain(links).collect()
+    }
+
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
         let plan = &with_engines_here(plan);
         check_drives(plan, &self.permission, &|target| self.path_of(target))?;
@@ -254,6 +289,7 @@ impl Site for RealSite {
         check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         // Into its place at once: files that were made before an error are known, and given back.
         self.bound = Bound::default();
+        let looked_at = std::mem::take(&mut self.looked_at);
         let mut unfilled = Vec::new();
         let uses = uses(plan)?;
         allow_open(uses.len())?;
@@ -261,6 +297,9 @@ impl Site for RealSite {
             let Some(file) = files.iter().find(|f| f.target == target) else {
                 match self.look_at(plan, &target, used, begun)? {
                     Seen::There(binding) => {
+                        if let Some(before) = looked_at.get(&target) {
+                            binding.check_unchanged(before).map_err(TargetError::Open)?;
+                        }
                         if binding.consent().is_some_and(|consent| consent.device().is_none()) {
                             notes.push(msg!("target-overwritten", path = binding.path()));
                         }
@@ -295,6 +334,7 @@ impl Site for RealSite {
             self.bound.bindings.add(Binding::array(array.clone()).with_made_bytes(bytes));
             self.bound.to_fill.push(array);
         }
+        notes.extend(self.useless_consents());
         Ok(notes)
     }
 
@@ -454,7 +494,7 @@ impl RealSite {
         let Some(total_bytes) = super::lay_out::bytes_to_write(step) else { return self.measure(step, control) };
         let on_progress = &mut *control.on_progress;
         let mut in_bytes = |p: &fathom_record::Progress| on_progress(&super::lay_out::in_bytes(p, total_bytes));
-        let mut record = self.measure(step, &mut SiteControl { stop: control.stop, on_progress: &mut in_bytes })?;
+        let mut record = self.measure(step, &mut SiteControl::new(control.stop, &mut in_bytes))?;
         let done_pct = record.bytes() as f64 / total_bytes as f64 * 100.0;
         if done_pct < 99.5 && !is_cut(&record) && record.errors() == 0 {
             record.warnings.push(Warning::CutShort { done_pct });
@@ -519,4 +559,55 @@ fn check_settings(plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), Ta
         }
     }
     Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use fathom_host::OpenError;
+    use fathom_plan::{OpMix, StudyHead};
+
+    use super::*;
+
+    /// Binds a target after `swap`, which runs between the look at the target and its opening.
+    fn bound_after(read_pct: u8, swap: impl FnOnce(&Path, &Path)) -> Result<Vec<Message>, TargetError> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (target, other) = (folder.path().join("named"), folder.path().join("other"));
+        fs::write(&target, vec![1; 1 << 20]).expect("a file");
+        fs::write(&other, vec![2; 1 << 20]).expect("a file");
+        let mut step = crate::samples::step();
+        step.targets = vec![TargetId::new(target.to_string_lossy())];
+        step.workload.mix = OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 };
+        step.workload.region.size_bytes = Some(1 << 20);
+        let plan = Plan {
+            study: StudyHead::new("own", "?"),
+            source: String::new(),
+            steps: vec![step],
+            notes: Vec::new(),
+            job_files: Vec::new(),
+            machine: None,
+            ranks: None,
+        };
+        let permission = Permission { overwrite: true, ..Permission::default() };
+        let mut site = RealSite::new(permission, DrivesToday::default(), &ConductOptions::default());
+        let looked = site.look(&plan).expect("is there");
+        swap(&target, &other);
+        site.bind(&looked.plan, &looked.files, false)
+    }
+
+    #[test]
+    fn what_was_looked_at_is_what_is_opened() {
+        for read_pct in [0, 100] {
+            assert!(bound_after(read_pct, |_, _| {}).is_ok());
+            let by_link = bound_after(read_pct, |target, other| {
+                fs::remove_file(target).and_then(|()| symlink(other, target)).expect("a link");
+            });
+            assert!(matches!(by_link, Err(TargetError::Open(OpenError::Changed { .. }))), "{by_link:?}");
+            let by_name = bound_after(read_pct, |target, other| fs::rename(other, target).expect("renamed"));
+            assert!(matches!(by_name, Err(TargetError::Open(OpenError::Changed { .. }))), "{by_name:?}");
+        }
+    }
 }

@@ -12,9 +12,8 @@ use fathom_message::msg;
 use super::{Permit, Refusal, RefusalKind, WriteConsent, refuse, unreachable};
 use crate::databases::{is_name_of_database, is_of_database};
 use crate::node::{Identity, Node};
-use crate::own_file::FileMark;
+use crate::own_file::{FileMark, MarkPlace};
 use crate::root::Root;
-use crate::system::extents::holds_data;
 use crate::system::guard::{refuse_kernel_file, refuse_new_in, refuse_users};
 
 pub(super) fn check_new_file(root: &Root, path: &Path) -> Result<(), Refusal> {
@@ -37,7 +36,7 @@ pub(super) fn check_new_file(root: &Root, path: &Path) -> Result<(), Refusal> {
     refuse_kernel_file(root, path, &folder)
 }
 
-/// Refuses files of the kernel, files that anything uses, the lab, and files with other people's data.
+/// Refuses files of the kernel, files that anything uses, the lab, and other people's files unless they are empty.
 pub(super) fn check_file(root: &Root, path: &Path, node: Node, permit: &Permit<'_>) -> Result<WriteConsent, Refusal> {
     let real = fs::canonicalize(path).or_else(|error| unreachable(path, &error))?;
     refuse_kernel_file(root, path, &real)?;
@@ -81,8 +80,10 @@ pub(crate) fn is_lab(file: &File) -> io::Result<bool> {
 
 fn refuse_foreign_data(path: &Path, file: &File, permit: &Permit<'_>) -> Result<(), Refusal> {
     let length = file.metadata().or_else(|error| unreachable(path, &error))?.len();
-    let is_own = FileMark::read(file).is_some_and(|(mark, _)| (permit.is_own)(mark));
-    if permit.overwrite || is_own || !holds_data(file, length) {
+    let marked = FileMark::read(file).filter(|marked| marked.place == MarkPlace::Original);
+    let is_own = marked.is_some_and(|marked| (permit.is_own)(marked.mark));
+    // A file of holes alone is somebody's as well: the disk of a virtual machine, a database that is about to grow.
+    if permit.overwrite || is_own || length == 0 {
         return Ok(());
     }
     refuse(

@@ -40,7 +40,7 @@ fn refused(path: &Path, bytes: impl Fn() -> Vec<u8>, kind: RefusalKind, id: &str
 }
 
 #[test]
-fn other_peoples_data_needs_its_word_and_what_has_none_does_not() {
+fn other_peoples_files_need_their_word_unless_they_are_empty() {
     let dir = tempfile::tempdir().expect("temp dir");
     let path = ledger(&dir);
     let refusal = ask(&path, &Permit::NOTHING).expect_err("foreign");
@@ -52,7 +52,7 @@ fn other_peoples_data_needs_its_word_and_what_has_none_does_not() {
     fs::write(&empty, "").expect("file");
     File::create(&holes).and_then(|f| f.set_len(1 << 20)).expect("file");
     assert!(ask(&empty, &Permit::NOTHING).is_ok());
-    assert!(ask(&holes, &Permit::NOTHING).is_ok(), "holes hold no data");
+    assert_eq!(ask(&holes, &Permit::NOTHING).expect_err("is somebody's").kind, RefusalKind::ForeignFile);
     assert_eq!(fs::read(&path).expect("reads"), DATA);
 }
 
@@ -67,6 +67,13 @@ fn a_file_of_fathom_is_known_by_its_mark_in_this_lab_and_by_no_name() {
     let known = |m: FileMark| m == mark;
     assert!(ask(&path, &Permit { is_own: &known, ..Permit::NOTHING }).is_ok());
     assert_eq!(ask(&path, &Permit::NOTHING).expect_err("another lab's").kind, RefusalKind::ForeignFile);
+    let copy = dir.path().join("copy");
+    fs::copy(&path, &copy).expect("copied");
+    let permit = Permit { is_own: &known, ..Permit::NOTHING };
+    assert_eq!(ask(&copy, &permit).expect_err("a copy is somebody's").kind, RefusalKind::ForeignFile);
+    assert_eq!(OwnFile::adopt(&copy, mark).expect_err("nor is it removed").kind(), std::io::ErrorKind::InvalidData);
+    fs::rename(&path, &copy).expect("moved");
+    assert!(ask(&copy, &permit).is_ok(), "its name is not what makes it Fathom's");
 }
 
 #[test]

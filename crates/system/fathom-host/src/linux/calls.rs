@@ -335,6 +335,15 @@ pub(crate) fn random_bytes() -> io::Result<[u8; 16]> {
     Ok(bytes)
 }
 
+/// When the inode of an open file was made, in nanoseconds since 1970; `None` where the file system does not tell.
+pub(crate) fn birth_ns(file: &File) -> Option<i64> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+    let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let is_told = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let birth = stat.stx_btime;
+    is_told.then(|| birth.tv_sec.saturating_mul(1_000_000_000).saturating_add(i64::from(birth.tv_nsec)))
+}
+
 /// Writes out what the file system of a folder still holds in memory.
 pub(crate) fn write_out(folder: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::fs::syncfs(folder)?)

@@ -60,11 +60,3 @@ pub(crate) fn cached_bytes(file: &File, length_bytes: u64) -> io::Result<u64> {
     }
     Ok((pages * sys::page_bytes()).min(length_bytes))
 }
-
-/// Whether a file that is no longer than `length` holds any data: one that is empty or has holes alone has none.
-pub(crate) fn holds_data(file: &File, length: u64) -> bool {
-    match sys::seek_extent(file, 0, code::SEEK_DATA) {
-        Ok(at) => at.is_some_and(|at| at < length),
-        Err(_) => length > 0,
-    }
-}

@@ -218,6 +218,11 @@ pub(crate) fn random_bytes() -> io::Result<[u8; 16]> {
     if done { Ok(bytes) } else { Err(io::ErrorKind::Other.into()) }
 }
 
+/// Not needed beside the index of a file: NTFS counts in it how often the record was used.
+pub(crate) fn birth_ns(_file: &File) -> Option<i64> {
+    None
+}
+
 /// Windows writes a volume out for its administrators alone.
 pub(crate) fn write_out(_folder: super::BorrowedFd<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

@@ -18,8 +18,3 @@ pub(crate) fn written_bytes(file: &File, start: u64, end: u64) -> io::Result<(u6
 pub(crate) fn cached_bytes(_file: &File, _length_bytes: u64) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
-
-/// Whether a file that is no longer than `length` holds any data. Where the file system does not tell, it may.
-pub(crate) fn holds_data(file: &File, length: u64) -> bool {
-    length > 0 && valid_bytes(file, 0, length).map_or(true, |bytes| bytes > 0)
-}

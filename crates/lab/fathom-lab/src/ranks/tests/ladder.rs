@@ -120,7 +120,7 @@ fn those_that_take_part_share_the_whole_region() {
     file.set_len(6 << 20).expect("its length");
     drop(file);
     let knobs = [("rw", "write"), ("bs", "64k"), ("loops", "1"), ("runtime", "60s")];
-    let plan = plan_on(&target.display().to_string(), &knobs).over_ranks(&[2, 3]);
+    let plan = may_overwrite(plan_on(&target.display().to_string(), &knobs)).over_ranks(&[2, 3]);
     let outcome = conducted(3, &plan, dir.path(), TargetsAre::Partitioned, &|_, _, _| {}).expect("measured");
     let bytes = |step: &StepView| {
         let of = step.ranks.as_ref().expect("ranks");
