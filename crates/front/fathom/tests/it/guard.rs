@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cli::Place;
 use crate::cli::machine::{LoopDevice, Mounted, Partition, SwapFile, tool};
-use crate::cli::skipped;
+use crate::cli::{Place, Running, skipped};
 
 const MIB: usize = 1 << 20;
 
@@ -295,4 +294,52 @@ fn a_broken_journal_is_reported_by_file_and_line_and_stops_no_measurement() {
     // Reported once, it is put aside and holds nobody up any more.
     assert_eq!(journals(&place), 0);
     place.run("restore").expect(0, &[]);
+}
+
+/// The kernel forgets the parameters of a scheduler that is changed.
+#[test]
+fn a_changed_scheduler_comes_back_with_its_parameters() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    let queue = std::path::PathBuf::from(format!("/sys/block/{}/queue", device.name()));
+    let value = |name: &str| fs::read_to_string(queue.join(name)).expect("an attribute").trim().to_owned();
+    if fs::write(queue.join("scheduler"), "mq-deadline").is_err() {
+        return skipped("no mq-deadline");
+    }
+    fs::write(queue.join("iosched/read_expire"), "100").expect("set");
+    fs::write(queue.join("nr_requests"), "77").expect("set");
+    fs::write(place.file("turns.toml"), "[defaults]\nruntime=\"50ms\"\n[[ladder]]\nrw=\"randread\"\niodepth=4\n")
+        .expect("written");
+    let begin = format!("run turns.toml --target {} --versus scheduler=none", device.path);
+    place.run(&begin).expect(0, &[]);
+    assert_eq!((value("iosched/read_expire"), value("nr_requests")), ("100".to_owned(), "77".to_owned()));
+    let mut running = place.start(&begin);
+    running.until("the setting", |_| value("scheduler").contains("[none]"));
+    running.signal("KILL");
+    running.wait();
+    place.run("restore").expect(0, &[]);
+    assert!(value("scheduler").contains("[mq-deadline]"));
+    assert_eq!((value("iosched/read_expire"), value("nr_requests")), ("100".to_owned(), "77".to_owned()));
+}
+
+#[test]
+fn two_runs_that_change_one_setting_say_that_they_are_in_each_others_way() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    let scheduler = std::path::PathBuf::from(format!("/sys/block/{}/queue/scheduler", device.name()));
+    if fs::write(&scheduler, "mq-deadline").is_err() {
+        return skipped("no mq-deadline");
+    }
+    let words = format!(
+        "run tune --target {} --versus scheduler=none --set rw=randread --set iodepth=1 --set runtime=50ms \
+         --set ramp_time=0 -q",
+        device.path
+    );
+    let both = [place.start(&words), place.start(&words)].map(Running::wait);
+    for ended in &both {
+        // One may have ended before the other began.
+        let says_why = ended.err.contains("is in use by another Fathom right now (process ");
+        assert!(ended.code == Some(0) || ended.code == Some(1) && says_why, "{:?}: {}", ended.code, ended.err);
+    }
+    assert!(fs::read_to_string(&scheduler).expect("an attribute").contains("[mq-deadline]"));
 }

@@ -77,7 +77,8 @@ impl Journal {
         let mut applied = Applied { journal: self.clone(), done: Vec::new(), ids: Vec::new() };
         let mut rest = changes;
         while !rest.is_empty() {
-            let (batch, later) = rest.split_at(independent(rest));
+            let batch = independent(&self.lock().root, rest);
+            let (batch, later) = rest.split_at(batch);
             // What is done so far is undone by dropping `applied`.
             self.lock().apply(batch, &mut applied.done, &mut applied.ids)?;
             rest = later;
@@ -112,10 +113,10 @@ impl Journal {
 }
 
 /// How many of `changes`, from the first on, do not touch what another of them changes; at least one.
-fn independent(changes: &[Change]) -> usize {
+fn independent(root: &Root, changes: &[Change]) -> usize {
     let mut touched: Vec<Setting> = Vec::new();
     for (at, change) in changes.iter().enumerate() {
-        let mut settings = change.setting.dependents();
+        let mut settings = change.setting.dependents(root);
         settings.push(change.setting.clone());
         // Turning SMT on or off brings and takes the settings of CPUs.
         let is_alone = change.setting == Setting::Smt || touched.contains(&Setting::Smt);
@@ -234,7 +235,7 @@ impl Inner {
                 continue;
             }
             // A dependent that this device does not have cannot change along.
-            let dependents = setting.dependents().into_iter();
+            let dependents = setting.dependents(&self.root).into_iter();
             let along = dependents.filter_map(|s| s.read(&self.root).ok().map(|value| (s, value, None)));
             let all: Vec<_> = along.chain([(setting.clone(), from.clone(), Some(to.clone()))]).collect();
             let mut ids = Vec::new();

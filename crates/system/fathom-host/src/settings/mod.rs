@@ -164,6 +164,13 @@ pub enum Setting {
         /// The attribute of the queue.
         attribute: QueueAttribute,
     },
+    /// Parameter of a block device's I/O scheduler: `/sys/block/DEVICE/queue/iosched/PARAMETER`.
+    SchedulerParameter {
+        /// Kernel name, e.g. `sda`.
+        device: String,
+        /// Name of its file, e.g. `read_expire`.
+        parameter: String,
+    },
     /// Of an array of Linux md.
     Array {
         /// Kernel name, e.g. `md0`.
@@ -223,6 +230,9 @@ impl Setting {
             Setting::Queue { device, attribute } => {
                 msg!("setting-queue", attribute = attribute.as_str(), device = device)
             }
+            Setting::SchedulerParameter { device, parameter } => {
+                msg!("setting-queue", attribute = format!("iosched/{parameter}"), device = device)
+            }
             Setting::Array { device, attribute } => {
                 msg!("setting-queue", attribute = attribute.as_str(), device = device)
             }
@@ -266,6 +276,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Setting::Queue { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
+            Setting::SchedulerParameter { device, parameter } => write!(f, "{device}/iosched/{parameter}"),
             Setting::Array { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
             Setting::MdArray(array) => f.write_str(&array.device),
             Setting::Governor { cpu } => write!(f, "cpu{cpu}/governor"),

@@ -139,10 +139,14 @@ fn a_value_that_is_there_already_is_no_change() {
 #[test]
 fn what_a_new_scheduler_resets_comes_back_with_the_old_one() {
     let place = Place::new();
+    let parameter = format!("{}/iosched/read_expire", queue());
+    place.tree.file(&parameter, "100\n");
     let applied = place.journal().apply(&change(QueueAttribute::Scheduler, "mq-deadline")).expect("applies");
     // What the kernel does by itself at such a change.
     place.tree.file(&format!("{}/nr_requests", queue()), "64\n").file(&format!("{}/wbt_lat_usec", queue()), "0\n");
+    place.tree.file(&parameter, "500\n");
     applied.restore().expect("restores");
+    assert_eq!(std::fs::read_to_string(place.tree.root().join(&parameter)).expect("reads").trim(), "100");
     let now = [QueueAttribute::Scheduler, QueueAttribute::NrRequests, QueueAttribute::WbtLatUsec];
     assert_eq!(now.map(|a| place.value(a)), ["none", "256", "2000"]);
 }

@@ -24,6 +24,9 @@ impl Setting {
             Setting::Queue { device, attribute } => {
                 root.join("sys/class/block").join(device).join("queue").join(attribute.as_str())
             }
+            Setting::SchedulerParameter { device, parameter } => {
+                root.join("sys/class/block").join(device).join("queue/iosched").join(parameter)
+            }
             Setting::Array { device, attribute } => {
                 root.join("sys/class/block").join(device).join("md").join(attribute.as_str())
             }
@@ -50,9 +53,9 @@ impl Setting {
     /// What distinguishes the device from a later one of the same name: the kernel's count of disks, the user of an interrupt.
     pub(super) fn identity(&self, root: &Root) -> Option<String> {
         match self {
-            Setting::Queue { device, .. } | Setting::Array { device, .. } => {
-                attribute(&root.join("sys/class/block").join(device).join("diskseq"))
-            }
+            Setting::Queue { device, .. }
+            | Setting::SchedulerParameter { device, .. }
+            | Setting::Array { device, .. } => attribute(&root.join("sys/class/block").join(device).join("diskseq")),
             Setting::IrqAffinity { irq } => {
                 let home = root.join(format!("proc/irq/{irq}"));
                 let users: Vec<String> = names_in(&home).into_iter().filter(|n| home.join(n).is_dir()).collect();
@@ -72,13 +75,17 @@ impl Setting {
     }
 
     /// Settings that the kernel changes on its own when this one changes: a new scheduler resets the depth of the
-    /// queue, and bfq turns write-back throttling off.
-    pub(super) fn dependents(&self) -> Vec<Setting> {
+    /// queue, bfq turns write-back throttling off, and the parameters of the old scheduler are gone.
+    pub(super) fn dependents(&self, root: &Root) -> Vec<Setting> {
         match self {
             Setting::Queue { device, attribute: QueueAttribute::Scheduler } => {
-                [QueueAttribute::NrRequests, QueueAttribute::WbtLatUsec]
-                    .map(|attribute| Setting::Queue { device: device.clone(), attribute })
-                    .into()
+                let of_queue = [QueueAttribute::NrRequests, QueueAttribute::WbtLatUsec]
+                    .map(|attribute| Setting::Queue { device: device.clone(), attribute });
+                let home = root.join("sys/class/block").join(device).join("queue/iosched");
+                let of_scheduler = names_in(&home).into_iter();
+                let of_scheduler =
+                    of_scheduler.map(|parameter| Setting::SchedulerParameter { device: device.clone(), parameter });
+                of_queue.into_iter().chain(of_scheduler).collect()
             }
             _ => Vec::new(),
         }
@@ -169,6 +176,8 @@ impl Setting {
                 QueueAttribute::ReadAheadKb | QueueAttribute::WbtLatUsec => self.number(value, 0),
                 QueueAttribute::IoPollDelay => self.number(value, -1),
             },
+            // Only what was read there is brought back.
+            Setting::SchedulerParameter { .. } => Ok(value.to_owned()),
             Setting::Array { attribute, .. } => match attribute {
                 speed if speed.is_speed() && value == SYSTEM => Ok(value.to_owned()),
                 ArrayAttribute::GroupThreadCnt => self.number(value, 0),
@@ -244,6 +253,9 @@ impl Setting {
         match self {
             Setting::Queue { device, .. } | Setting::Array { device, .. } => {
                 !device.is_empty() && !device.contains(['/', '\0']) && device != ".."
+            }
+            Setting::SchedulerParameter { device, parameter } => {
+                [device, parameter].iter().all(|n| !n.is_empty() && !n.contains(['/', '\0']) && !n.starts_with('.'))
             }
             Setting::Coalescing { controller } => {
                 controller.strip_prefix("nvme").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
