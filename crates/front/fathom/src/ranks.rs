@@ -66,6 +66,7 @@ pub struct Ended {
 /// `fathom-mpi`, as the rank that `link` says. Rank 0 alone prints. `version`: of the program, which must be that of all.
 #[must_use]
 pub fn main_of_ranks(link: Rc<dyn Link>, words: impl Iterator<Item = OsString>, version: &str) -> Ended {
+    crate::system::signals::report_file_size_limit();
     let is_first = link.rank() == 0;
     let ended = |exit: Exit| Ended { code: exit as u8, lost: false };
     let parsed = match RankArgs::try_parse_from(words) {

@@ -1,5 +1,6 @@
 //! What no target could run is refused before any is opened.
 
+use fathom_host::{MemoryBound, MemoryLeft, Root, memory_left};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{EngineName, Mode, Pattern, Spread, Step};
 use fathom_record::StepFailure;
@@ -28,7 +29,44 @@ pub(crate) fn check(step: &Step) -> Result<Vec<Message>, StepFailure> {
     check_load(step)?;
     check_workload(step)?;
     check_engine(step)?;
+    check_memory(step, memory_left(&Root::live()))?;
     Ok(notes(step))
+}
+
+/// Memory that a step needs in addition to its buffers: histograms, samples, the commit to the lab.
+const BYTES_BESIDE_BUFFERS: u64 = 32 << 20;
+/// Memory of a thread: its counters and the used part of its stack.
+const BYTES_OF_A_THREAD: u64 = 1 << 20;
+/// Address space of a thread.
+const STACK_BYTES: u64 = 2 << 20;
+
+/// Refuses buffers that there is no memory for: a process that takes more than it may is ended by the kernel.
+fn check_memory(step: &Step, left: Option<MemoryLeft>) -> Result<(), StepFailure> {
+    let Some(left) = left else { return Ok(()) };
+    let threads = u64::from(step.workers());
+    let buffers = threads * u64::from(step.load.queue_depth) * u64::from(step.workload.block_bytes_max());
+    let beside = match left.bound {
+        // The allocator has taken more of it in advance than it uses.
+        MemoryBound::AddressSpace => threads * STACK_BYTES,
+        MemoryBound::Host | MemoryBound::ControlGroup => threads * BYTES_OF_A_THREAD + BYTES_BESIDE_BUFFERS,
+    };
+    let need_bytes = buffers + beside;
+    if need_bytes <= left.bytes {
+        return Ok(());
+    }
+    let bound = match left.bound {
+        MemoryBound::Host => msg!("engine-memory-of-host"),
+        MemoryBound::ControlGroup => msg!("engine-memory-of-group"),
+        MemoryBound::AddressSpace => msg!("engine-memory-of-address-space"),
+    };
+    let why = msg!(
+        "engine-memory-left",
+        need = Quantity::bytes(need_bytes),
+        left = Quantity::bytes(left.bytes),
+        bound = bound
+    );
+    let help = if buffers > need_bytes / 2 { msg!("engine-no-buffers-help") } else { msg!("engine-no-memory-help") };
+    Err(refused(Message::verbatim(step.label.clone()), why, help))
 }
 
 fn check_load(step: &Step) -> Result<(), StepFailure> {
@@ -123,4 +161,28 @@ fn notes(step: &Step) -> Vec<Message> {
         notes.push(msg!("engine-note-verified-data"));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_plan::{Knobs, Plan, TargetId};
+
+    use super::*;
+
+    #[test]
+    fn buffers_beyond_the_memory_that_is_left_are_refused_with_both_figures() {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("numjobs", "8"), ("iodepth", "64"), ("bs", "1m")] {
+            knobs.set(key, value).expect("a knob");
+        }
+        let plan = Plan::from_io(&knobs, vec![TargetId::new("/f")], "").expect("a plan");
+        let left = |mib: u64| Some(MemoryLeft { bytes: mib << 20, bound: MemoryBound::ControlGroup });
+        assert!(check_memory(&plan.steps[0], None).is_ok() && check_memory(&plan.steps[0], left(552)).is_ok());
+        let Err(StepFailure::Refused { why, help, .. }) = check_memory(&plan.steps[0], left(551)) else {
+            panic!("not refused")
+        };
+        let said = fathom_language::english(&why);
+        assert_eq!(said, "needs 552 MiB of memory, and 551 MiB are left in its control group");
+        assert_eq!(help.id(), "engine-no-buffers-help");
+    }
 }

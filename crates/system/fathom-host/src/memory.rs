@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::memory_left::memory_left;
 use crate::root::Root;
 
 /// How long it is measured.
@@ -24,9 +25,7 @@ const CROSSINGS_OF_COPY: u64 = 2;
 /// caches.
 #[must_use]
 pub fn memory_bytes_per_s(root: &Root) -> Option<u64> {
-    let text = root.read("proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let free_bytes = line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.saturating_mul(1024);
+    let free_bytes = memory_left(root)?.bytes;
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let each = (BYTES_MIN / threads as u64).max(BYTES_EACH_MIN);
     if each * threads as u64 > free_bytes / FREE_SHARE {

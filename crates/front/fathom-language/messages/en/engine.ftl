@@ -219,6 +219,10 @@ engine-no-buffers = no memory for { $count ->
    *[other] { $count } I/O buffers
 } of { $bytes } bytes
 engine-no-buffers-help = use fewer threads, a smaller queue depth or a smaller block size
+engine-memory-left = needs { $need } of memory, and { $left } are left { $bound }
+engine-memory-of-host = on this host
+engine-memory-of-group = in its control group
+engine-memory-of-address-space = of its address space (ulimit -v)
 engine-no-memory-help = free some memory, or raise the limit of the control group or of `ulimit -v`
 
 # What was read back

@@ -192,6 +192,10 @@ engine-no-thread = 无法启动
 engine-no-thread-help = 请调大进程数限制（`ulimit -u`），或减少线程
 engine-no-buffers = 没有内存可用于 { $count } 个 { $bytes } 字节的 I/O 缓冲区
 engine-no-buffers-help = 请减少线程、减小队列深度或块大小
+engine-memory-left = 需要 { $need } 内存，而{ $bound }还剩 { $left }
+engine-memory-of-host = 本机
+engine-memory-of-group = 所在控制组
+engine-memory-of-address-space = 地址空间（ulimit -v）
 engine-no-memory-help = 请释放一些内存，或调大控制组或 `ulimit -v` 的限制
 
 # 读回的数据

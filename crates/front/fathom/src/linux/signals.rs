@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
@@ -22,6 +22,12 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
             .map_err(|e| cannot_watch(&e))?;
     }
     Ok(stop)
+}
+
+/// A write beyond the limit of a file's size (`ulimit -f`) fails and is reported; by default the kernel ends the process.
+pub(crate) fn report_file_size_limit() {
+    // Without a handler everything works but the report.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 fn cannot_watch(error: &std::io::Error) -> Problem {

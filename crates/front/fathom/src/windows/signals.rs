@@ -9,6 +9,9 @@ use signal_hook::flag;
 
 use crate::exit::{Exit, Problem};
 
+/// Windows limits no size of files by a signal.
+pub(crate) fn report_file_size_limit() {}
+
 /// The first: finish tidily. The second: at once.
 pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
