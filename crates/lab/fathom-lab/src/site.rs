@@ -39,7 +39,6 @@ use fathom_store::MadeFile;
 pub use bind::FILE_BYTES_DEFAULT;
 pub(crate) use drives::DrivesToday;
 pub use error::TargetError;
-pub(crate) use in_files::remove_folders_of;
 pub(crate) use lay_out::LayOutError;
 pub use look::{HostLook, look_at_host};
 pub use measure::IDLE_BASELINE;
@@ -130,6 +129,11 @@ pub(crate) struct Moment {
 pub(crate) trait Site {
     /// Removes what killed runs left where this plan works, if nobody needs it. Remarks, with the marks of test files.
     fn tidy(&mut self, plan: &Plan) -> Vec<(Option<FileMark>, Message)>;
+
+    /// Folders in which steps of the plan make folders of their own.
+    fn work_folders(&self, _plan: &Plan) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Looks at every target of the plan, and says how the plan would be executed. Makes, opens for writing and keeps
     /// nothing.
@@ -253,9 +257,16 @@ pub(crate) struct SiteControl<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// Called a few times a second.
     pub(crate) on_progress: &'a mut dyn FnMut(&Progress),
+    /// Longest time that making files for a step may take; `None`: as long as it takes.
+    pub(crate) making_within: Option<Duration>,
 }
 
-impl SiteControl<'_> {
+impl<'a> SiteControl<'a> {
+    /// Without a limit of time.
+    pub(crate) fn new(stop: &'a AtomicBool, on_progress: &'a mut dyn FnMut(&Progress)) -> SiteControl<'a> {
+        SiteControl { stop, on_progress, making_within: None }
+    }
+
     /// Whether the user wants to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(std::sync::atomic::Ordering::Relaxed)

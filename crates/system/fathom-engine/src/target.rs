@@ -174,22 +174,23 @@ impl Target {
     /// Empties the target's page cache: dirty pages are written first, since only clean ones can go.
     ///
     /// # Errors
-    /// As the operating system says; devices want CAP_SYS_ADMIN.
-    pub(crate) fn drop_cache(&self) -> io::Result<()> {
+    /// The reason, as reported by the operating system; devices need CAP_SYS_ADMIN.
+    pub(crate) fn drop_cache(&self) -> Result<(), Message> {
         if let Some(array) = &self.array {
             return array.targets().try_for_each(Target::drop_cache);
         }
         if self.kind == TargetKind::UserSpace {
             return Ok(());
         }
-        let file = self.open_file(OpenFlags::empty()).map_err(|failure| io::Error::other(failure.to_string()))?;
-        match self.kind {
+        let file = self.open_file(OpenFlags::empty()).map_err(|failure| failure.parts().1)?;
+        let dropped = match self.kind {
             TargetKind::File => targets::drop_file_cache(&file),
             TargetKind::Block => targets::drop_device_cache(&file),
             TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder | TargetKind::UserSpace => {
                 Ok(())
             }
-        }
+        };
+        dropped.map_err(|error| Message::verbatim(error.to_string()))
     }
 
     /// The folder called `name` in a target that is one.

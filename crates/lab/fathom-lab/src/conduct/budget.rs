@@ -11,6 +11,16 @@ const STEPS_SHARE: f64 = 0.99;
 /// Wall time that a step is taken to need beside its length until steps have shown it.
 const EXTRA_GUESS: Duration = Duration::from_millis(100);
 
+/// True if files are made before the step is measured.
+fn needs_files(step: &Step) -> bool {
+    step.workload.order.files.is_some_and(|files| files.op.needs_files())
+}
+
+/// Longest measured time of a step, and the time of making its files, which may take as long.
+fn length_with_making_ns(step: &Step) -> u64 {
+    step.length.budget_ns.saturating_mul(if needs_files(step) { 2 } else { 1 })
+}
+
 /// What is left of a budget of wall time. Times are those of the site's clock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Budget {
@@ -45,6 +55,11 @@ impl Budget {
         Budget { deadline: Some(deadline), extra: self.extra }
     }
 
+    /// Longest time that making the files of a step may take: as long as it measures.
+    pub(super) fn making_files(&self, step: &Step) -> Option<Duration> {
+        self.deadline.filter(|_| needs_files(step)).map(|_| Duration::from_nanos(step.length.budget_ns))
+    }
+
     /// Takes note that a step took `took`, of which it measured `measured_ns`.
     pub(super) fn step_took(&mut self, took: Duration, measured_ns: u64) {
         self.extra.0 += took.saturating_sub(Duration::from_nanos(measured_ns));
@@ -61,7 +76,7 @@ impl Budget {
         // Before the first steps, each is taken to need a little beside its length.
         let extra_ns = (extra + EXTRA_GUESS).as_nanos() as f64 / f64::from(steps + 1);
         let (needed_ns, count) =
-            rest.fold((0.0, 0.0), |(ns, n), s| (ns + (s.length.ramp_ns as f64) + s.length.budget_ns as f64, n + 1.0));
+            rest.fold((0.0, 0.0), |(ns, n), s| (ns + (s.length.ramp_ns + length_with_making_ns(s)) as f64, n + 1.0));
         let most = if step.phase == Phase::Measure && step.role.round.is_none() { STRETCH_MAX } else { 1.0 };
         let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, most);
         let l = &mut step.length;
@@ -73,5 +88,35 @@ impl Budget {
         let floor_ns = if is_fixed { l.budget_ns } else { part(l.floor_ns).min(l.floor_ns) };
         l.floor_ns = floor_ns.clamp(least_ns.min(l.floor_ns), l.budget_ns);
         step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_plan::{FileLoad, FileOp, Knobs, Plan, TargetId};
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn step(rw: &str) -> Step {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("rw", rw), ("nrfiles", "100"), ("runtime", "10s")] {
+            knobs.set(key, value).expect("a knob");
+        }
+        Plan::from_io(&knobs, vec![TargetId::new("/f")], "").expect("a plan").steps.remove(0)
+    }
+
+    #[test]
+    fn making_the_files_of_a_step_takes_a_part_of_the_time() {
+        let budget = Budget::new(Some(8_000_000_000), SECOND);
+        let (made, looked_at) = (step("filecreate"), step("filestat"));
+        assert!(looked_at.workload.order.files.is_some_and(|FileLoad { op, .. }| op == FileOp::Stat));
+        let fitted = |step: &Step| budget.fitted(step, std::iter::once(step), SECOND);
+        let (made, looked_at) = (fitted(&made), fitted(&looked_at));
+        assert!(made.length.budget_ns.abs_diff(2 * looked_at.length.budget_ns) < 10, "half of it makes the files");
+        assert_eq!(budget.making_files(&made), None);
+        assert_eq!(budget.making_files(&looked_at), Some(Duration::from_nanos(looked_at.length.budget_ns)));
+        assert_eq!(Budget::new(None, SECOND).making_files(&looked_at), None, "without a budget all are made");
     }
 }

@@ -131,7 +131,7 @@ impl<'a> Conductor<'a> {
 
     fn all_steps(&mut self, plan: &Plan, on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
         let mut shown = |p: &Progress| on_event(Event::Activity(p));
-        let mut control = SiteControl { stop: self.stop, on_progress: &mut shown };
+        let mut control = SiteControl::new(self.stop, &mut shown);
         if let Err(error) = self.site.prepare(plan, &mut control).map_err(ConductError::from) {
             self.give_up(plan, &error)?;
             return Err(error);
@@ -237,7 +237,8 @@ impl<'a> Conductor<'a> {
         let fitted: Vec<Step> = streams.iter().map(|step| self.budget.fitted(step, left(), now)).collect();
         on_event(Event::StepStarted(&fitted));
         let mut on_progress = |p: &Progress| on_event(Event::StepProgress(&fitted, p));
-        let mut control = SiteControl { stop: self.stop, on_progress: &mut on_progress };
+        let mut control = SiteControl::new(self.stop, &mut on_progress);
+        control.making_within = fitted.iter().filter_map(|step| self.budget.making_files(step)).min();
         let results = match fitted.iter().find_map(|s| self.refuse_lacking(s).err()) {
             Some(failure) => fitted.iter().map(|_| Err(failure.clone())).collect(),
             None => self.site.run_streams(&fitted, &mut control)?,
@@ -265,7 +266,9 @@ impl<'a> Conductor<'a> {
         if let Err(failure) = self.refuse_lacking(step) {
             return Ok(Err(failure));
         }
-        Ok(self.site.run(step, &mut SiteControl { stop: self.stop, on_progress })?)
+        let mut control = SiteControl::new(self.stop, on_progress);
+        control.making_within = self.budget.making_files(step);
+        Ok(self.site.run(step, &mut control)?)
     }
 
     /// Refuses a step that lacks what it is asked with.

@@ -152,7 +152,7 @@ impl Member {
             post.look(stop);
             post.answer(&Answer::Beat(progress.clone()), &[]);
         };
-        let mut control = SiteControl { stop, on_progress: &mut on_progress };
+        let mut control = SiteControl::new(stop, &mut on_progress);
         self.site.prepare(plan, &mut control).map_err(|error| match error {
             SiteError::LayOut(error) => Refused { why: error.why, help: Some(error.help) },
             SiteError::Probe(error) => Refused::of(&error),
@@ -180,7 +180,7 @@ impl Member {
             }
             post.answer(&Answer::Beat(progress.clone()), &[]);
         };
-        let mut control = SiteControl { stop, on_progress: &mut on_progress };
+        let mut control = SiteControl::new(stop, &mut on_progress);
         let result = self.site.run(&step, &mut control);
         let window_start_ns = start.window_ns.get().unwrap_or(asked_ns);
         match result {

@@ -77,7 +77,7 @@ impl Ahead {
             let mut on_progress = |p: &Progress| {
                 let _ = sender.send(p.clone());
             };
-            let mut control = SiteControl { stop: &own_stop, on_progress: &mut on_progress };
+            let mut control = SiteControl::new(&own_stop, &mut on_progress);
             run_on(&mut runner, extent, &own_step, &mut control)
         });
         Job { step, stop, progress, thread }
@@ -148,7 +148,7 @@ mod tests {
             ahead.expect(steps[at..].iter().cloned());
             let mut seen = Vec::new();
             let mut on_progress = |p: &Progress| seen.push(p.clone());
-            let mut control = SiteControl { stop: &stop, on_progress: &mut on_progress };
+            let mut control = SiteControl::new(&stop, &mut on_progress);
             let taken = ahead.take(&steps[at], &mut control);
             taken.map(|result| (result.expect("it runs"), seen))
         };
@@ -165,7 +165,7 @@ mod tests {
         for (step, (record, seen)) in steps().iter().zip(two.into_iter().flatten()) {
             let (stop, mut live) = (AtomicBool::new(false), Vec::new());
             let mut on_progress = |p: &Progress| live.push(p.clone());
-            let mut control = SiteControl { stop: &stop, on_progress: &mut on_progress };
+            let mut control = SiteControl::new(&stop, &mut on_progress);
             let alone = run_on(&mut runner, Extent::Whole, step, &mut control).expect("it runs");
             assert!(alone == record && live == seen, "{}", step.label);
         }
@@ -177,7 +177,8 @@ mod tests {
         let mut long = steps().remove(0);
         long.length = fathom_plan::RunLength::fixed(0, 60_000_000_000);
         ahead.expect([long.clone()].into_iter());
-        let mut control = SiteControl { stop: &stop, on_progress: &mut |_| {} };
+        let mut unseen = |_: &fathom_record::Progress| {};
+        let mut control = SiteControl::new(&stop, &mut unseen);
         let record = ahead.take(&long, &mut control).expect("it was begun").expect("what it has is a record");
         assert!(record.warnings.iter().any(|w| matches!(w, fathom_record::Warning::Interrupted)));
         ahead.expect(std::iter::empty());

@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 
 use fathom_engine::lay_out_files;
 use fathom_host::{
-    Binding, Bindings, OwnFolder, Root, check_new_file, device_of, free_bytes, free_files, whole_device_of,
+    Binding, Bindings, FILES_FOLDER_PREFIX, OwnFolder, Root, check_new_file, device_of, free_bytes, free_files,
+    whole_device_of,
 };
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{Plan, Step, TargetId};
-use fathom_record::StepFailure;
+use fathom_record::{StepFailure, Warning};
 
 use super::SiteControl;
 use super::bind::SPARE_BYTES;
 use super::real::RealSite;
 
-/// What the names of these folders begin with.
-const FOLDER_PREFIX: &str = "fathom-files-";
 /// What a file takes beside its data, where inodes are not made beforehand: its inode, twice, and its name.
 const BYTES_BESIDE_A_FILE: u64 = 1 << 10;
 /// A file's data takes whole blocks of the file system; few have larger ones.
@@ -28,6 +27,24 @@ const FILE_BLOCK_BYTES: u64 = 4 << 10;
 pub(super) struct Folders {
     own: Vec<OwnFolder>,
     targets: Vec<TargetId>,
+    /// Index of each step that needs files, with the files created per thread.
+    files_per_thread: Vec<(u32, u32)>,
+}
+
+impl Folders {
+    /// The step as it can be run in these folders, and a warning if it has fewer files than it asked for.
+    pub(super) fn fitted(&self, step: &Step) -> (Step, Option<Warning>) {
+        let made = self.files_per_thread.iter().find(|(index, _)| *index == step.index).map(|(_, made)| *made);
+        let mut fitted = step.clone();
+        match (&mut fitted.workload.order.files, made) {
+            (Some(load), Some(made)) if made < load.files_per_thread => {
+                let asked = std::mem::replace(&mut load.files_per_thread, made).to_string();
+                let text = msg!("lab-files-fewer", made = made.to_string(), asked = asked);
+                (fitted, Some(Warning::Note { text }))
+            }
+            _ => (fitted, None),
+        }
+    }
 }
 
 /// Files to be made in a folder, and what they hold.
@@ -69,13 +86,17 @@ impl RealSite {
                     continue;
                 }
                 let path = self.path_of(target);
-                let own = OwnFolder::create(&path, FOLDER_PREFIX)
+                let own = OwnFolder::create(&path, FILES_FOLDER_PREFIX)
                     .map_err(|e| StepFailure::failed(label_of(step), &e, msg!("lab-files-place-help")))?;
                 bindings.add(Binding::folder(&Root::live(), target.clone(), &own));
                 folders.own.push(own);
                 folders.targets.push(target.clone());
             }
-            lay_out_files(step, bindings, &|| control.is_stopped())?;
+            let made = lay_out_files(step, bindings, &|| control.is_stopped(), control.making_within)?;
+            // A user who stops it is told so elsewhere.
+            if made > 0 && control.making_within.is_some() {
+                folders.files_per_thread.push((step.index, made));
+            }
         }
         Ok(folders)
     }
@@ -115,13 +136,7 @@ pub(super) fn remove_left_folders(plan: &Plan, path_of: &dyn Fn(&TargetId) -> Pa
     let mut folders: Vec<PathBuf> = on_files.flat_map(|step| &step.targets).map(path_of).collect();
     folders.sort();
     folders.dedup();
-    folders.iter().flat_map(|folder| OwnFolder::remove_abandoned(folder, FOLDER_PREFIX)).collect()
-}
-
-/// Removes what killed runs left in the folders of a plan whose relative names begin at `working_directory`.
-#[must_use]
-pub(crate) fn remove_folders_of(plan: &Plan, working_directory: &Path) -> Vec<PathBuf> {
-    remove_left_folders(plan, &|target| working_directory.join(target.as_str()))
+    folders.iter().flat_map(|folder| OwnFolder::remove_abandoned(folder, FILES_FOLDER_PREFIX)).collect()
 }
 
 fn label_of(step: &Step) -> Message {

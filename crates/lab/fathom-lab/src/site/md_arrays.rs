@@ -1,11 +1,12 @@
 //! Arrays of Linux md that steps are on: made before the first step that needs one, taken away before the next that does not.
 
 use fathom_host::settings::SettingError;
-use fathom_host::{MdCounts, OwnArray, OwnArrayError, Root};
+use fathom_host::{MdCounts, OpenError, OwnArray, OwnArrayError, Root};
 use fathom_message::Message;
 use fathom_plan::{Step, TargetId};
 use fathom_record::{ArrayRecord, StepFailure};
 
+use super::TargetError;
 use super::bind::{bytes_of_target, capacity_bytes};
 use super::real::RealSite;
 
@@ -44,7 +45,11 @@ impl RealSite {
             Some(binding) => Ok((capacity_bytes(binding)?, false)),
             None => Ok((0, false)),
         };
-        let (bytes, _) = bytes_of_target(target, &held).map_err(|error| closed(std::io::Error::other(error)))?;
+        let (bytes, _) = bytes_of_target(target, &held).map_err(|error| match error {
+            TargetError::Io { source, .. } | TargetError::Open(OpenError::Io { source, .. }) => closed(source),
+            // Sizes were judged when the run began.
+            other => closed(std::io::Error::other(other)),
+        })?;
         let member_bytes = array.layout().member_bytes(bytes);
         let bindings = &mut self.bound.bindings;
         let members = array.members().iter().map(|member| member.as_ref().and_then(|member| bindings.take(member)));

@@ -42,6 +42,7 @@ impl RealSite {
         let mut bindings = self.bound.bindings.clone();
         // Before the counters are read for the first time.
         let folders = self.folders_for(std::slice::from_ref(step), &mut bindings, control)?;
+        let (step, fewer_files) = &folders.fitted(step);
         let mounts = self.mounts_of(std::slice::from_ref(step))?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
         let sampler = sampler.with_mounts(&Root::live(), &mounts);
@@ -70,6 +71,7 @@ impl RealSite {
         self.md_arrays.iter_mut().for_each(OwnArray::look_at_rebuild);
         drop(folders);
         let mut record = ran?;
+        record.warnings.extend(fewer_files.clone());
         record.arrays.extend(self.array_records(&arrays_before));
         let is_stopped = control.is_stopped();
         let given = given_before.zip(given_bytes(&files)).map(|(before, after)| after.saturating_sub(before));
@@ -104,20 +106,23 @@ impl RealSite {
     ) -> Result<Vec<Result<StepRecord, StepFailure>>, StepFailure> {
         let topology = Topology::read(&Root::live()).map_err(|e| probe_failure(&e))?;
         let mut names = Vec::new();
-        let mut plans = Vec::new();
         for step in streams {
             let devices = self.devices_of(step);
             refuse_unpollable(step, &devices)?;
             names.extend(devices.into_iter().map(|d| d.name).chain(self.devices_of_folders(step)));
-            let stopper = AdaptiveStop::new();
-            let precise_enough = Box::new(move |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step));
-            plans.push(StreamPlan { step, cpus: self.cpus_for(step, &topology)?, precise_enough });
         }
         names.sort_unstable();
         names.dedup();
         let mut bindings = self.bound.bindings.clone();
         let folders = self.folders_for(streams, &mut bindings, control)?;
-        let mounts = self.mounts_of(streams)?;
+        let (streams, fewer_files): (Vec<Step>, Vec<_>) = streams.iter().map(|step| folders.fitted(step)).unzip();
+        let mut plans = Vec::new();
+        for step in &streams {
+            let stopper = AdaptiveStop::new();
+            let precise_enough = Box::new(move |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step));
+            plans.push(StreamPlan { step, cpus: self.cpus_for(step, &topology)?, precise_enough });
+        }
+        let mounts = self.mounts_of(&streams)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
         let sampler = sampler.with_mounts(&Root::live(), &mounts);
         let probe: Option<Box<dyn HostProbe>> = Some(Box::new(Probe(sampler)));
@@ -127,8 +132,9 @@ impl RealSite {
         let mut results = runner.run_streams(plans, &mut control);
         drop(folders);
         let is_stopped = control.stopped();
-        for (step, result) in streams.iter().zip(&mut results) {
+        for ((step, fewer_files), result) in streams.iter().zip(fewer_files).zip(&mut results) {
             let Ok(record) = result else { continue };
+            record.warnings.extend(fewer_files);
             let host = record.host.take();
             self.complete(step, record, is_stopped).map_err(|e| probe_failure(&e))?;
             record.host = host.map(|host| self.with_baseline(host));

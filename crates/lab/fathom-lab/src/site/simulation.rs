@@ -122,7 +122,8 @@ impl Site for SimulatedSite {
                 step.length.floor_ns = record.runtime_ns;
                 step.length.budget_ns = record.runtime_ns;
             }
-            let mut control = SiteControl { stop, on_progress: &mut |_| {} };
+            let mut unseen = |_: &fathom_record::Progress| {};
+            let mut control = SiteControl::new(stop, &mut unseen);
             run_on(&mut self.runner, extent, &step, &mut control)?;
         }
         self.pass(step, record);
@@ -197,7 +198,8 @@ mod tests {
         step.length.budget_ns = 1_000_000;
         step.length.floor_ns = 1_000_000;
         step.targets[0] = "sim:speed/nvme-0".into();
-        let mut control = SiteControl { stop: &stop, on_progress: &mut |_| {} };
+        let mut unseen = |_: &fathom_record::Progress| {};
+        let mut control = SiteControl::new(&stop, &mut unseen);
         let mut record = site.run(&step, &mut control).expect("no settings").expect("runs");
         record.runtime_ns = 1_000_000;
         site.recall(&step, &record, &stop).expect("runs again");
