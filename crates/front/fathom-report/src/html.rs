@@ -10,7 +10,7 @@ use std::io;
 
 use fathom_judge::document::{Comparison, Document};
 use fathom_lab::reproduce::Reproduction;
-use fathom_language::Language;
+use fathom_language::{Language, steers_terminal};
 use fathom_message::{Arg, Join, msg};
 use serde::Serialize;
 use serde_json::Value;
@@ -72,7 +72,11 @@ struct Content {
 impl Content {
     fn of(value: &impl Serialize, language: Language) -> io::Result<Content> {
         let mut document = in_words(value, Language::English)?;
-        let sentences = sentences(value, &document)?;
+        let mut sentences = sentences(value, &document)?;
+        each_text(&mut document, &harmless);
+        for known in sentences.values_mut() {
+            *known = std::mem::take(known).iter().map(|(text, other)| (harmless(text), harmless(other))).collect();
+        }
         packed::trim(&mut document);
         columns::by_column(&mut document);
         Ok(Content { document, lang: language, sentences })
@@ -94,7 +98,22 @@ fn write_page(title: &str, page: &str, content: &Content, out: &mut dyn io::Writ
     out.write_all(tail.as_bytes())
 }
 
-/// Text as HTML shows it, in elements and in quoted attributes.
+/// Names come from files, drives and other programs: what would steer a terminal turns the text of a page round as well.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if steers_terminal(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Puts what `changed` makes of it in place of every text; the names of fields stay.
+fn each_text(value: &mut Value, changed: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = changed(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, changed)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| each_text(field, changed)),
+        _ => {}
+    }
+}
+
+/// Text as HTML shows it, in elements and in quoted attributes. What would steer a terminal is replaced.
 pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
 impl Display for Escaped<'_> {
@@ -106,6 +125,7 @@ impl Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
+                _ if steers_terminal(c) => f.write_char(char::REPLACEMENT_CHARACTER)?,
                 _ => f.write_char(c)?,
             }
         }
@@ -201,6 +221,20 @@ mod tests {
         let back: Document = serde_json::from_str(&embedded(&html)).expect("the embedded text is JSON");
         assert_eq!(back, doc);
         assert!(html.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    }
+
+    #[test]
+    fn names_neither_steer_a_terminal_nor_turn_the_text_round() {
+        let name = "a\u{1b}]0;t\u{7}\u{202e}b\u{2066}\t随机读";
+        let mut doc = document(&[name], Some(name));
+        doc.run.study = name.to_owned();
+        let html = rendered(&doc);
+        let document = embedded(&html);
+        assert!(!html.chars().any(steers_terminal));
+        let back: Document = serde_json::from_str(&document).expect("the embedded text is JSON");
+        assert_eq!(back.run.study, "a\u{fffd}]0;t\u{fffd}\u{fffd}b\u{fffd}\t随机读");
+        assert_eq!(back.steps[0].label, back.run.study);
+        assert!(html.contains(&back.run.study), "on the page without scripts");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Say for FioCommandError {
 say_error!(FioCommandError);
 
 /// Options of fio's that say how it goes about its work, not what the jobs are. True: they take a value.
-const HARMLESS: [(&str, bool); 11] = [
+const HARMLESS: [(&str, bool); 9] = [
     ("eta", true),
     ("eta-newline", true),
     ("eta-interval", true),
@@ -66,14 +66,14 @@ const HARMLESS: [(&str, bool); 11] = [
     ("max-jobs", true),
     ("alloc-size", true),
     ("warnings-fatal", false),
-    ("bandwidth-log", false),
-    ("latency-log", false),
     ("thread", false),
     ("terse-version", true),
 ];
 
 /// Options that Fathom cannot do.
-const REFUSED: [&str; 14] = [
+const REFUSED: [&str; 16] = [
+    "bandwidth-log",
+    "latency-log",
     "client",
     "server",
     "remote-config",
@@ -226,6 +226,7 @@ mod tests {
     fn what_fathom_cannot_do_is_refused_by_name() {
         for (words, id) in [
             ("--client=host job.fio", "fio-command-refused"),
+            ("--bandwidth-log --name=a", "fio-command-refused"),
             ("--name=a --output-format=terse", "fio-command-format"),
             ("--name=a --bs", "fio-needs-a-value"),
             ("--name=a --filename=a#b", "fio-command-character"),

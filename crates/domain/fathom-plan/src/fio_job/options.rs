@@ -32,6 +32,7 @@ pub fn knobs_from_fio<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>)
     for (key, value) in options {
         let key = keys::canonical(key);
         let Some(knob) = keys::knob_set_alone(key) else { continue };
+        let value = if value.is_empty() && keys::is_flag(key) { "1" } else { value };
         if let Err(fault) = out.knobs.set(key, &as_fio_reads(knob.kind, value)) {
             out.faults.push(fault);
         }

@@ -273,6 +273,10 @@ impl Knobs {
             Some(_) if rw.trims() => {
                 Err(conflict("read_pct", msg!("knob-reads-of-trim", rw = rw.as_str()), msg!("knob-reads-of-trim-help")))
             }
+            Some(read_pct) if !mixed && read_pct != if rw.reads() { 100 } else { 0 } => {
+                let said = msg!("knob-reads-without-mix", read_pct = read_pct.to_string(), rw = rw.as_str());
+                Err(conflict("read_pct", said, msg!("knob-reads-of-trim-help")))
+            }
             Some(read_pct) => Ok(OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 }),
             None if mixed => Ok(OpMix { read_pct: 50, write_pct: 50, trim_pct: 0 }),
             None if rw.trims() && rw.writes() => Ok(OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 }),

@@ -128,6 +128,13 @@ impl Knobs {
             spin_ns: self.think.spin_ns.unwrap_or(0).min(pause_ns),
             ios: self.think.ios.unwrap_or(1),
         });
+        let of_think = [
+            ("thinktime_spin", self.think.spin_ns.is_some_and(|ns| ns > 0)),
+            ("thinktime_blocks", self.think.ios.is_some()),
+        ];
+        if let Some((key, _)) = of_think.into_iter().find(|(_, is_set)| *is_set && think.is_none()) {
+            return Err(conflict(key, msg!("knob-without-think", key = key), msg!("knob-without-think-help")));
+        }
         let flow = self.flow.weight.filter(|weight| *weight > 0).map(|weight| Flow {
             id: self.flow.id.unwrap_or(0),
             weight,

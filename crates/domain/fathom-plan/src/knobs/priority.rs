@@ -127,6 +127,11 @@ pub(super) fn hint(text: &str) -> Result<u16, Fault> {
 
 /// fio's `cmdprio_bssplit`: `64k/25/1/1:64k/75/3/2,1m/0`. Sizes without a share are left out.
 pub(super) fn split(text: &str) -> Result<Both<Vec<SplitShare>>, Fault> {
+    let names_nothing = |c: char| c.is_whitespace() || matches!(c, ':' | ',');
+    if text.chars().all(names_nothing) {
+        let why = msg!("knob-priority-split", text = shorten(text));
+        return Err(fault_help(why, msg!("knob-priority-split-help")));
+    }
     let of_op = |text: &str| -> Result<Vec<SplitShare>, Fault> {
         let shares = text.split(':').filter(|part| !part.trim().is_empty()).map(split_share);
         let mut shares = shares.collect::<Result<Vec<_>, _>>()?;

@@ -125,9 +125,16 @@ fn fios_words_make_the_step_they_name() {
 }
 
 #[test]
-fn read_pct_decides_the_mix_whatever_rw_says() {
-    let read_pct = |rw| step(&[("rw", rw), ("read_pct", "70")]).workload.mix.read_pct;
-    assert_eq!((read_pct("randread"), read_pct("randwrite"), read_pct("randrw")), (70, 70, 70));
+fn read_pct_parts_a_mix_and_turns_no_reads_into_writes() {
+    let mix = |rw, read_pct: u8| step(&[("rw", rw), ("read_pct", &read_pct.to_string())]).workload.mix;
+    let parts = |pct| OpMix { read_pct: pct, write_pct: 100 - pct, trim_pct: 0 };
+    for (rw, read_pct) in [("randrw", 70), ("rw", 0), ("randread", 100), ("write", 0)] {
+        assert_eq!(mix(rw, read_pct), parts(read_pct));
+    }
+    for (rw, read_pct) in [("randread", "0"), ("read", "70"), ("randwrite", "70"), ("write", "100")] {
+        let refused = error(&[("rw", rw), ("read_pct", read_pct)]);
+        assert!(refused.starts_with(&format!("read_pct {read_pct} contradicts rw={rw}")), "{refused}");
+    }
     let fio = io(&[("rw", "randread"), ("rwmixread", "70")]).expect("valid");
     assert_eq!(fio.steps[0].workload.mix, OpMix::READ);
     assert_eq!(lines(&fio.notes), "rwmixread and rwmixwrite have no effect with rw=randread, as in fio");
@@ -254,6 +261,22 @@ fn what_is_read_otherwise_than_written_is_noted() {
     assert_snapshot!(notes(&[("sqthread_poll_cpu", "1")]), @"sqthread_poll_cpu has no effect in mode interrupt");
     assert_snapshot!(notes(&[("rw", "read"), ("random_distribution", "zipf:1.1")]), @"random_distribution has no effect with rw=read, as in fio");
     assert_eq!(notes(&[("bs", "4KiB"), ("placement", "cores")]), "");
+}
+
+#[test]
+fn what_says_nothing_is_refused_instead_of_read_as_something() {
+    for pairs in [
+        &[("direct", "")][..],
+        &[("cmdprio_bssplit", ":")],
+        &[("cmdprio_bssplit", ",")],
+        &[("thinktime_spin", "5")],
+        &[("thinktime_blocks", "5")],
+        &[("latency_target", "500"), ("latency_window", "0")],
+    ] {
+        let refused = knobs_of(pairs).and_then(|_| io(pairs)).map_err(|error| knob_words(&error));
+        let key = pairs.last().expect("a pair").0;
+        assert!(refused.as_ref().is_err_and(|said| said.starts_with(key) && said.contains("help: ")), "{refused:?}");
+    }
 }
 
 #[test]

@@ -128,13 +128,13 @@ pub(crate) fn bounded(text: &str, min: u32, max: u32) -> Result<u32, Fault> {
         .ok_or_else(|| fault(msg!("knob-out-of-range", text = value.to_string(), min = min, max = max)))
 }
 
-/// `1`/`0`, `true`/`false`, `yes`/`no`, `on`/`off`; empty is true, as fio's keys that stand alone.
+/// `1`/`0`, `true`/`false`, `yes`/`no`, `on`/`off`.
 ///
 /// # Errors
-/// Any other word.
+/// Any other word, and none.
 pub(crate) fn flag(text: &str) -> Result<bool, Fault> {
     match text.trim().to_ascii_lowercase().as_str() {
-        "" | "1" | "true" | "yes" | "on" => Ok(true),
+        "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
         _ => Err(fault_help(msg!("knob-not-a-flag", text = shorten(text)), msg!("knob-not-a-flag-help"))),
     }

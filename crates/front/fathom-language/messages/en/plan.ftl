@@ -321,6 +321,11 @@ knob-iopoll-buffered = mode iopoll needs O_DIRECT
 knob-iopoll-buffered-help = set direct=1, or mode=interrupt
 knob-paranoid-synchronous = paranoid: synchronous engines stamp every I/O anyway
 knob-no-mix = rwmixread and rwmixwrite have no effect with rw={ $rw }, as in fio
+knob-reads-without-mix = read_pct { $read_pct } contradicts rw={ $rw }
+knob-no-window = the window must be longer than 0
+knob-no-window-help = write a time, for example 5s (default: 1s)
+knob-without-think = { $key } has no effect without thinktime
+knob-without-think-help = set thinktime, or remove it
 knob-reads-of-trim = a share of reads makes no sense with rw={ $rw }
 knob-reads-of-trim-help = remove it, or set rw=randrw
 knob-no-distribution = random_distribution has no effect with rw={ $rw }, as in fio
@@ -522,7 +527,7 @@ arm-as-found = { $key } as found
 
 # Jobs of fio: what has no effect, what is not supported, where both differ.
 
-fio-logs = every interval and latency is kept: use `fathom export --format hlog` (or fio-json)
+fio-logs = no log file is written; the lab has every interval: `fathom export --format fio-log` writes the logs
 fio-latencies = Fathom always records slat, clat and lat of every I/O
 fio-layout = Fathom lays out its own file, written before it is read, and removes it
 fio-threads = Fathom always runs threads

@@ -321,6 +321,11 @@ knob-iopoll-buffered = iopoll 方式需要 O_DIRECT
 knob-iopoll-buffered-help = 请设 direct=1，或 mode=interrupt
 knob-paranoid-synchronous = paranoid：同步引擎本来就为每个 I/O 打时间戳
 knob-no-mix = rwmixread 和 rwmixwrite 在 rw={ $rw } 下不起作用，与 fio 相同
+knob-reads-without-mix = read_pct { $read_pct } 与 rw={ $rw } 矛盾
+knob-no-window = 窗口的时间为零
+knob-no-window-help = 请写一个时间，例如 5s；不写 latency_window 时为 1 s
+knob-without-think = 没有 thinktime 时 { $key } 不起作用
+knob-without-think-help = 请设 thinktime，或去掉它
 knob-reads-of-trim = rw={ $rw } 没有读的占比可言
 knob-reads-of-trim-help = 请去掉它，或设 rw=randrw
 knob-no-distribution = random_distribution 在 rw={ $rw } 下不起作用，与 fio 相同
@@ -513,7 +518,7 @@ arm-as-found = { $key } 保持原样
 
 # fio 作业：不起作用的、不支持的、两者不同之处。
 
-fio-logs = 每个区间和延时都会保留：请用 `fathom export --format hlog`（或 fio-json）
+fio-logs = 不写日志文件；每个区间都会保留：请用 `fathom export --format fio-log`
 fio-latencies = Fathom 总是记录每个 I/O 的 slat、clat 和 lat
 fio-layout = Fathom 自行布置文件，先写后读，并在结束后删除
 fio-threads = Fathom 总是使用线程

@@ -74,6 +74,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     ("fathom-oltp/src/postgres.rs", "COPY {} FROM STDIN (FORMAT binary)", "SQL"),
     ("fathom-host/src/user_space/status.rs", "Max locked memory", "a line of /proc/self/limits"),
+    ("fathom-host/src/memory_left.rs", "Max address space", "a line of /proc/self/limits"),
     ("fathom-nvme/src/driver/controller.rs", "Set Features, Number of Queues", PAGE),
     ("fathom-nvme/src/driver/controller.rs", "Doorbell Buffer Config", PAGE),
     ("fathom-nvme/src/driver/controller.rs", "Create I/O Completion Queue", PAGE),

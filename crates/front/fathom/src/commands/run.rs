@@ -1,9 +1,13 @@
 //! `run` and `io`: conduct a plan, show it, say how it ended.
 
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::ops::RangeInclusive;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Parser as _;
+use fathom_judge::document::{Document, StepView};
 use fathom_lab::{ConductOptions, Event, IDLE_BASELINE, Ranks, check_targets, conduct, is_pattern, resume, serve};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
@@ -20,7 +24,7 @@ use crate::knob_flags::{ByHand, KnobFlags};
 use crate::progress::Shown;
 use crate::ranks;
 use crate::system::signals::watch_stop_signals;
-use crate::terminal::{print_problem, print_result, talk};
+use crate::terminal::{print_problem, print_result, say, talk};
 
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
@@ -123,7 +127,7 @@ fn load_knobs(before: &[(&str, &str)], flags: &KnobFlags<ByHand>, set: &[String]
 }
 
 /// Said above the figures of a simulated step.
-fn simulated_line(document: &fathom_judge::document::Document) -> Option<String> {
+fn simulated_line(document: &Document) -> Option<String> {
     let machine = document.run.plan.machine.as_ref()?;
     Some(format!("SIMULATED on machine {}, in virtual time: no real device was read or written\n", machine.name))
 }
@@ -174,6 +178,15 @@ fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
     }
 }
 
+/// Reasons of steps that were not measured, each once.
+fn failures(document: &Document) -> Vec<String> {
+    let reason_of = |step: &StepView| Some(format!("error: {}: {}", step.label, say(step.reason.as_ref()?)));
+    let mut all: Vec<String> = document.steps.iter().filter_map(reason_of).collect();
+    let mut seen = BTreeSet::new();
+    all.retain(|line| seen.insert(line.clone()));
+    all
+}
+
 /// Does what rank 0 says.
 fn serve_rank(args: &Args, ranks: &Ranks, plan: Option<&Plan>, options: &ConductOptions) -> Result<Exit, Problem> {
     let stop = watch_stop_signals(lab_path(args)?, true)?;
@@ -188,7 +201,7 @@ pub(super) fn conduct_and_show(
     look: Option<Option<Duration>>,
     common: &RunCommon,
     options: &ConductOptions,
-    show: &dyn Fn(&fathom_judge::document::Document) -> String,
+    show: &dyn Fn(&Document) -> String,
 ) -> Result<Exit, Problem> {
     if let (Some(ranks), What::New(plan)) = (options.ranks.as_ref().filter(|ranks| ranks.rank() > 0), what) {
         return serve_rank(args, ranks, Some(plan), options);
@@ -199,8 +212,10 @@ pub(super) fn conduct_and_show(
     }
     let output = common.shown.destination();
     output.map_or(Ok(()), Output::check)?;
-    let mut lab = Lab::open(&lab_path(args)?)?;
+    let mut lab = super::report_recovered(Lab::open(&lab_path(args)?)?);
     let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
+    let is_stopped = stop.clone();
+    lab.when_waiting(|message| talk(&say(&message)), move || is_stopped.load(Ordering::Relaxed));
     let is_real = !matches!(what, What::New(plan) if plan.machine.is_some());
     if let Some(wait) = look.filter(|_| is_real)
         && idle::before_run(wait, 2 * options.idle_baseline.unwrap_or(IDLE_BASELINE), common.shown.quiet, &stop)?
@@ -223,12 +238,19 @@ pub(super) fn conduct_and_show(
         talk(&format!("Report: {}", output.path.display()));
         Ok(())
     });
+    // A user who redirects one of the two outputs sees the failures in the other.
+    if !(std::io::stdout().is_terminal() && std::io::stderr().is_terminal()) {
+        failures(&outcome.document).iter().for_each(|line| talk(line));
+    }
     match (printed, written) {
         (Err(problem), Err(other)) => {
             print_problem(&problem);
             return Err(other);
         }
         (printed, written) => printed.and(written)?,
+    }
+    if let Some(unsaved) = lab.unsaved() {
+        return Err(Problem::of(Exit::Failed, unsaved));
     }
     Ok(match (outcome.interrupted, outcome.bad_steps) {
         (true, _) => Exit::Interrupted,

@@ -2,7 +2,7 @@
 //! written.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::machine::{LoopDevice, Mounted, Zram, is_tmpfs};
 use crate::cli::{Ended, Place, listing_of, skipped};
@@ -164,7 +164,7 @@ fn targets_that_cannot_be_measured_are_named() {
         (
             "run quick --target small --set size=4k --set bs=4k",
             REFUSED,
-            &["small exists", "holds data that Fathom did not write", "--overwrite", "help:"],
+            &["small exists", "was not created by Fathom", "--overwrite", "help:"],
         ),
     ];
     for (words, code, said) in table {
@@ -455,4 +455,82 @@ fn programs_get_names_as_they_are() {
     // What is said on stderr is read by people alone.
     let refused = place.run(&format!("io --rw read --target {name}/x"));
     assert!(refused.err.contains("a\u{fffd}31m") && !refused.err.contains('\u{1b}'), "{}", refused.err);
+}
+
+/// SIGXFSZ ends a process that does not ask for anything else.
+#[test]
+fn a_limit_of_a_files_size_is_said() {
+    let place = Place::new();
+    for (words, code) in [
+        ("io --target . --size 8m --rw write --runtime 100ms", 2),
+        ("fio --name=a --rw=write --size=8m --filename=f", 2),
+    ] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("ulimit -f 2048; exec \"$0\" {words}"), env!("CARGO_BIN_EXE_fathom")]);
+        shell.current_dir(place.work()).env("FATHOM_LAB", place.lab()).env("FATHOM_IDLE_BASELINE", "50ms");
+        let ended = shell.output().expect("sh runs");
+        let said = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{words}: {said}");
+        assert!(said.contains("File too large"), "{words}: {said}");
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for words in ["--help", "io --help", "--version", "help run"] {
+        let mut shell = std::process::Command::new("sh");
+        let ended =
+            shell.args(["-c", &format!("exec \"$0\" {words} >/dev/full"), env!("CARGO_BIN_EXE_fathom")]).output();
+        let ended = ended.expect("sh runs");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{words}: {said}");
+        assert!(said.contains("cannot write to standard output"), "{words}: {said}");
+    }
+}
+
+#[test]
+fn what_is_asked_for_and_not_done_is_said_to_programs_too() {
+    let place = Place::new();
+    let job = "fio --name=a --rw=read --size=64k --filename=a.dat --write_bw_log=log --log_avg_msec=100";
+    place.run(job).expect(0, &["write_bw_log: no log file is written"]);
+    let load = "io --target . --size 64k --rw randread --runtime 10ms -q";
+    place
+        .run(&format!("{} --destroy NOSUCH", load.trim_end_matches(" -q")))
+        .expect(0, &["--destroy NOSUCH has no effect"]);
+    let contradiction = place.run(&format!("{load} --set read_pct=0"));
+    contradiction.expect(2, &["read_pct 0 contradicts rw=randread", "set rw=randrw"]);
+}
+
+/// Without the check the kernel ends the process, or an allocation does.
+#[test]
+fn memory_beyond_a_limit_is_refused_with_both_figures() {
+    let place = Place::new();
+    let group = PathBuf::from(format!("/sys/fs/cgroup/memory/fathom-test-{}", std::process::id()));
+    let load = "io --target null --engine null --bs 1m --numjobs 4 --iodepth 512 --runtime 10ms";
+    let mut limits = vec![("ulimit -v 1500000".to_owned(), load, "are left of its address space (ulimit -v)")];
+    let is_made = std::fs::create_dir(&group).and_then(|()| std::fs::write(group.join("memory.limit_in_bytes"), "64m"));
+    match is_made {
+        Ok(()) => limits.push((
+            format!("echo $$ >{}/cgroup.procs", group.display()),
+            load,
+            "MiB are left in its control group",
+        )),
+        Err(error) => skipped(&format!("no control group for memory: {error}")),
+    }
+    let limited = |limit: &str, words: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("{limit}; exec \"$0\" {words}"), env!("CARGO_BIN_EXE_fathom")]);
+        shell.current_dir(place.work()).env("FATHOM_LAB", place.lab()).env("FATHOM_IDLE_BASELINE", "50ms");
+        let ended = shell.output().expect("sh runs");
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    for (limit, words, said) in limits {
+        let (code, err) = limited(&limit, words);
+        assert!(code == Some(1) && err.contains(said), "{limit}: {code:?} {err}");
+    }
+    let _ = std::fs::remove_dir(&group);
+    // Into less than its own size the kernel does not even load the program.
+    let mut loaded = (5..).map(|step| limited(&format!("ulimit -v {}", step * 4_000), "list"));
+    let (code, err) = loaded.find(|(code, _)| code.is_some()).expect("some size");
+    assert!(code == Some(1) && err.contains("needs 32 MiB of address space, and"), "{code:?} {err}");
 }

@@ -50,6 +50,36 @@ fn the_result_has_the_jobs_and_the_counts_of_fio() {
 }
 
 #[test]
+fn a_result_of_fio_is_replaced_and_nothing_else() {
+    let place = Place::new();
+    let job = "fio --name=a --rw=read --size=64k --filename=a.dat --output=out";
+    let out = place.file("out");
+    for thesis in ["my thesis", "{\"chapter\": 1}", &"fio is fast. ".repeat(9_000)] {
+        fs::write(&out, thesis).expect("written");
+        place.run(job).expect(3, &["out exists and was not written by Fathom", "remove out, or name another file"]);
+        assert_eq!(fs::read_to_string(&out).expect("there"), *thesis);
+    }
+    // Copies bear no mark of Fathom, as results of fio do not.
+    for format in ["json", "json+", "normal"] {
+        fs::write(&out, "").expect("written");
+        place.run(&format!("{job} --output-format={format}")).expect(0, &[]);
+        let text = fs::read_to_string(&out).expect("there");
+        fs::remove_file(&out).expect("removed");
+        fs::write(&out, text).expect("written");
+        place.run(job).expect(0, &[]);
+    }
+    if let Some(fio) = Command::new("fio").arg("--version").output().ok().filter(|run| run.status.success()) {
+        for format in ["json", "normal", "terse"] {
+            fs::remove_file(&out).expect("removed");
+            let words = format!("--name=a --rw=read --size=64k --filename=a.dat --output=out --output-format={format}");
+            let ran = Command::new("fio").args(words.split_whitespace()).current_dir(place.work()).output();
+            assert!(ran.expect("fio runs").status.success(), "{}", String::from_utf8_lossy(&fio.stdout));
+            place.run(job).expect(0, &[]);
+        }
+    }
+}
+
+#[test]
 fn sections_formats_files_and_refusals_are_those_of_fio() {
     let place = Place::new();
     let job = "[global]\nsize=64k\nbs=4k\n[a]\nrw=write\nfilename=a.dat\n[b]\nstonewall\nrw=write\nfilename=b.dat\n";

@@ -102,7 +102,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "5s",
         msg!("knob-latency-window"),
         |k, v| {
-            k.latency_target.window_ns = Some(microseconds(v)?);
+            k.latency_target.window_ns = Some(some_time(v)?);
             Ok(())
         },
         |s| target(s).map(|target| print_duration(target.window_ns)),
@@ -152,6 +152,12 @@ fn microseconds(text: &str) -> Result<u64, Fault> {
     let is_bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let with_unit = if is_bare { format!("{text}us") } else { text.to_owned() };
     value::duration_ns(&with_unit, RUNTIME_MAX_NS)
+}
+
+/// As [`microseconds`], but not 0.
+fn some_time(text: &str) -> Result<u64, Fault> {
+    let ns = microseconds(text)?;
+    if ns > 0 { Ok(ns) } else { Err(value::fault_help(msg!("knob-no-window"), msg!("knob-no-window-help"))) }
 }
 
 fn flow(step: &Step, of: fn(crate::pacing::Flow) -> u64) -> Option<u64> {
