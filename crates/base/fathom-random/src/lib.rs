@@ -2,6 +2,9 @@
 //!
 //! xoshiro256++ (Blackman and Vigna 2019) seeded by SplitMix64. Real and simulated steps draw from the same generator.
 
+#[cfg(any(test, feature = "testing"))]
+pub mod mutate;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
