@@ -113,7 +113,10 @@ impl RealSite {
         for (target, used) in uses(plan)? {
             if !files.iter().any(|file| file.target == target) {
                 let seen = self.look_at(plan, &target, used, own_data)?;
-                if let Seen::There(binding) = &seen {
+                // A drive that this process drives has no path, and a copy of its binding would keep the drive open.
+                if let Seen::There(binding) = &seen
+                    && binding.kind() != TargetKind::UserSpace
+                {
                     self.looked_at.insert(target.clone(), binding.without_claim());
                 }
                 out.insert(target, seen);
