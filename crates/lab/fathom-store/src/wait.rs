@@ -9,7 +9,7 @@ use fathom_message::{Message, msg};
 
 use crate::owner::lock_holders;
 
-/// Time after which the user is told who holds the lock.
+/// Time after which the holder of the lock is reported.
 pub(crate) const TOLD_AFTER: Duration = Duration::from_secs(5);
 /// Longest wait of a commit: the step may have taken hours to measure.
 const WAIT_MAX: Duration = Duration::from_secs(120);

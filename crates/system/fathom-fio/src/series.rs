@@ -100,12 +100,12 @@ fn latencies(object: &Map<String, Value>) -> BTreeMap<u64, u64> {
 }
 
 /// The intervals between readings, the last of which is the sum of all. Empty where the readings do not follow each other
-/// (a job that began anew), or there is one alone. `has_ramp`: fio begins to count anew once, when the warm-up ends; a
-/// reading from before does not belong to the measured time.
+/// (a job that began anew), or there is one alone. `has_ramp`: fio resets its counters once, when the warm-up ends, so
+/// earlier readings are not part of the measured time.
 pub(crate) fn intervals(readings: &[Reading], has_ramp: bool) -> Vec<Interval> {
     let mut ends: Vec<&Reading> = readings.iter().collect();
-    if has_ramp && let Some(anew) = ends.windows(2).position(|pair| !pair[1].follows(pair[0])) {
-        ends.drain(..=anew);
+    if has_ramp && let Some(reset) = ends.windows(2).position(|pair| !pair[1].follows(pair[0])) {
+        ends.drain(..=reset);
     }
     ends.dedup_by_key(|reading| reading.runtime_ms);
     if ends.windows(2).any(|pair| !pair[1].follows(pair[0])) || ends.len() < 2 {

@@ -10,7 +10,7 @@ use crate::cli::{Ended, Place};
 const READS: &str = "io --target . --size 4m --rw randread --runtime 100s";
 const FILES: &str = "io --target . --rw filecreate --nrfiles 1000000 --filesize 512 --fsync 1 --runtime 100s";
 
-/// Kills a run once `is_made` is true of what stands in `directory`.
+/// Kills a run once `is_made` returns true for the entries of `directory`.
 fn kill(place: &Place, words: &str, directory: &Path, is_made: impl Fn(&[PathBuf]) -> bool) {
     let mut running = place.start_at(words, directory);
     running.until("its files", |_| is_made(&entries(directory)));

@@ -93,7 +93,7 @@ impl RealSite {
                 folders.targets.push(target.clone());
             }
             let made = lay_out_files(step, bindings, &|| control.is_stopped(), control.making_within)?;
-            // A user who stops it is told so elsewhere.
+            // A stopped step also has fewer files, but needs no warning about the time budget.
             if made > 0 && control.making_within.is_some() {
                 folders.files_per_thread.push((step.index, made));
             }
