@@ -304,6 +304,13 @@ pub(super) fn bring_back(root: &Root, entry: &Entry) -> Result<Option<Dropped>, 
         Some(set) if *applied && !setting.same(&found, set) && !setting.is_half_way(&found) => {
             Err(SettingError::ChangedSince { setting: setting.clone(), found, set: set.clone(), from: from.clone() })
         }
-        _ => setting.write_checked(root, from).map(|()| None),
+        _ => match setting.write_checked(root, from) {
+            Ok(()) => Ok(None),
+            Err(error) => match setting.read(root) {
+                // The device was removed meanwhile.
+                Err(SettingError::Missing { .. }) => Ok(Some(Dropped::Gone)),
+                _ => Err(error),
+            },
+        },
     }
 }

@@ -21,6 +21,8 @@ const FUNCTION: &str = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0";
 const BUS: &str = "pci0000:40/0000:40:01.0/0000:41:00.0/nvme/nvme0";
 const NODE_1: &str = "sys/devices/system/node/node1/hugepages/hugepages-2048kB";
 const MADE_UP: &str = "sys/kernel/iommu_groups/9";
+/// File of a function: the drive was pulled, and the kernel waits until nobody drives it.
+const PULLED: &str = "pulled";
 const SYSTEM: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
 
 /// A drive of one namespace on node 1, alone with its port in IOMMU group 7; `vfio-pci` is loaded.
@@ -105,6 +107,10 @@ fn follow(root: &Root) {
     let home = root.join(FUNCTION);
     for driver in ["nvme", "vfio-pci"] {
         if written(root, &format!("sys/bus/pci/drivers/{driver}/unbind")) {
+            if home.join(PULLED).exists() {
+                remove(root);
+                return;
+            }
             let_go(root);
         }
     }
@@ -126,6 +132,13 @@ fn follow(root: &Root) {
         }
         symlink(root.join("sys/bus/pci/drivers").join(driver), home.join("driver")).expect("link");
     }
+}
+
+/// Removes a drive that was pulled, now that nobody drives it. A probe of it then fails.
+fn remove(root: &Root) {
+    fs::remove_file(root.join("sys/bus/pci/drivers_probe")).expect("was there");
+    fs::remove_file(root.join("sys/bus/pci/devices").join(ADDRESS)).expect("was there");
+    fs::remove_dir_all(root.join(FUNCTION)).expect("was there");
 }
 
 fn let_go(root: &Root) {
@@ -221,6 +234,16 @@ fn a_drive_is_taken_for_a_while_and_everything_comes_back() {
     drop(place.take(&journal, 0).expect("is free"));
     assert!(journal.failures().is_empty());
     place.is_as_it_was();
+}
+
+#[test]
+fn a_drive_that_disappears_while_it_is_given_back_leaves_nothing_to_restore() {
+    let place = Place::new();
+    let drive = place.take(&place.journal(), 0).expect("is free");
+    place.tree.file(&format!("{FUNCTION}/{PULLED}"), "");
+    drive.give_back().expect("there is no drive to give back");
+    assert!(!place.root().join(FUNCTION).exists());
+    assert!(pending(place.dir.path()).pending.is_empty());
 }
 
 #[test]
