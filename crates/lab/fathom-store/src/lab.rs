@@ -64,8 +64,8 @@ impl Lab {
         let registered =
             OpenDatabase::register(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
         let before = identity(path);
-        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+        // The file exists. Without permission to create, ATTACH cannot leave an empty file either.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::from_sqlite(path, e))?;
         let (unsaved, recovered) = (None, Vec::new());
         let mut lab = Lab { path: path.to_owned(), db, identity: before, unsaved, recovered, _registered: registered };

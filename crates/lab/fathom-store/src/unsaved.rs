@@ -184,10 +184,10 @@ impl Lab {
 }
 
 /// Attaches another lab as `other` to the connection of a lab, until dropped.
-struct Attached<'a>(&'a Connection);
+pub(crate) struct Attached<'a>(&'a Connection);
 
 impl<'a> Attached<'a> {
-    fn new(lab: &'a Lab, path: &Path) -> Result<Attached<'a>, StoreError> {
+    pub(crate) fn new(lab: &'a Lab, path: &Path) -> Result<Attached<'a>, StoreError> {
         lab.sql(lab.db.execute("ATTACH ?1 AS other", [path.to_string_lossy()]))?;
         Ok(Attached(&lab.db))
     }

@@ -314,6 +314,15 @@ fn a_lab_that_is_removed_or_replaced_under_a_run_loses_none_of_it() {
 }
 
 #[test]
+fn a_file_that_another_process_recovered_is_not_created_again() {
+    let (_dir, path) = new_lab();
+    let lab = Lab::open(&path).expect("opens");
+    let recovered = path.with_file_name("fathom.db-unsaved-1-2");
+    assert!(crate::unsaved::Attached::new(&lab, &recovered).is_err());
+    assert!(!recovered.exists());
+}
+
+#[test]
 fn every_table_is_copied_with_a_run() {
     let (_dir, path) = new_lab();
     let lab = Lab::open(&path).expect("opens");
