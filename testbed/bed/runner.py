@@ -119,7 +119,8 @@ class Pool:
         self.stopped = False
         self._workers = workers
         self._lock = threading.Lock()
-        self._threads: list[threading.Thread] = []
+        # One for each worker. Not `Thread.join`: Python 3.11 takes a thread for ended if Ctrl-C interrupts its `join`.
+        self._ended: list[threading.Event] = []
         self._errors: list[BaseException] = []
 
     def run(self, tests: list[Test]) -> None:
@@ -138,8 +139,8 @@ class Pool:
         self.stopped = True
         end_all()
         end = time.monotonic() + JOIN_S
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        for ended in self._ended:
+            ended.wait(max(0.0, end - time.monotonic()))
 
     def none_of(self, tests: list[Test], state: str, reason: str) -> None:
         """Records that no test could be started."""
@@ -154,21 +155,23 @@ class Pool:
 
     def _together(self, queues: list[Queue]) -> None:
         """Runs a worker for each entry until all have ended. The same queue several times: its workers share it."""
-        self._threads = [threading.Thread(target=self._work, args=(Worker(self), queue), daemon=True) for queue in queues]
-        for thread in self._threads:
-            thread.start()
-        for thread in self._threads:
+        self._ended = [threading.Event() for _ in queues]
+        for queue, ended in zip(queues, self._ended, strict=True):
+            threading.Thread(target=self._work, args=(Worker(self), queue, ended), daemon=True).start()
+        for ended in self._ended:
             # With a time-out, because another thread may receive the signal of Ctrl-C.
-            while thread.is_alive():
-                thread.join(JOIN_POLL_S)
+            while not ended.wait(JOIN_POLL_S):
+                pass
         if self._errors:
             raise self._errors[0]
 
-    def _work(self, worker: "Worker", queue: Queue) -> None:
+    def _work(self, worker: "Worker", queue: Queue, ended: threading.Event) -> None:
         try:
             worker.run(queue)
         except BaseException as error:  # An error of the testbed itself: the main thread raises it.
             self._errors.append(error)
+        finally:
+            ended.set()
 
 
 @dataclass(frozen=True)

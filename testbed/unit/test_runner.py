@@ -184,6 +184,8 @@ class Runs(unittest.TestCase):
         def hangs(guest) -> None:
             for _ in range(1000):
                 if guest.killed.wait(0.01):
+                    # The run waits for the worker, whose guest is up still.
+                    time.sleep(0.2)
                     raise GuestLost("the guest has ended")
 
         def end_all() -> None:
