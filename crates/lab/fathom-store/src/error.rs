@@ -241,3 +241,22 @@ impl StoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn what_another_file_may_take_is_told_from_what_none_takes() {
+        let of = |code| {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            StoreError::from_sqlite(Path::new("lab"), error).is_of_the_place()
+        };
+        let of_the_place =
+            [ffi::SQLITE_BUSY, ffi::SQLITE_FULL, ffi::SQLITE_READONLY, ffi::SQLITE_CORRUPT, ffi::SQLITE_IOERR];
+        assert!(of_the_place.into_iter().all(of));
+        assert!(![ffi::SQLITE_CONSTRAINT, ffi::SQLITE_NOMEM].into_iter().any(of));
+    }
+}

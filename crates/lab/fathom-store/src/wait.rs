@@ -64,3 +64,23 @@ pub(crate) fn wait(tries: i32) -> bool {
     }
     goes_on
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_wait_begins_with_the_wait() {
+        let told = std::rc::Rc::new(std::cell::Cell::new(0));
+        let counted = told.clone();
+        let notice = move |_| counted.set(counted.get() + 1);
+        let mut waiting = Waiting::new(Path::new("/lab"), Box::new(notice), Box::new(|| false));
+        let long_ago = Instant::now().checked_sub(2 * WAIT_MAX).unwrap_or_else(Instant::now);
+        waiting.begun = long_ago;
+        assert!(waiting.goes_on(0), "a run that measured for hours waits as long as any");
+        assert_eq!(told.get(), 0);
+        waiting.begun = long_ago;
+        assert!(!waiting.goes_on(1) && !waiting.goes_on(2));
+        assert_eq!(told.get(), 1, "the holder is named once");
+    }
+}

@@ -185,4 +185,23 @@ mod tests {
         assert_eq!(said, "needs 552 MiB of memory, and 551 MiB are left in its control group");
         assert_eq!(help.id(), "engine-no-buffers-help");
     }
+
+    #[test]
+    fn threads_count_beside_their_buffers_and_the_help_names_what_takes_the_most() {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("numjobs", "8"), ("iodepth", "1"), ("bs", "4k")] {
+            knobs.set(key, value).expect("a knob");
+        }
+        let plan = Plan::from_io(&knobs, vec![TargetId::new("/f")], "").expect("a plan");
+        for (bound, enough_bytes) in [
+            (MemoryBound::AddressSpace, 8 * ((2 << 20) + (4 << 10))),
+            (MemoryBound::ControlGroup, 8 * ((1 << 20) + (4 << 10)) + (32 << 20)),
+        ] {
+            let left = |bytes| Some(MemoryLeft { bytes, bound });
+            assert!(check_memory(&plan.steps[0], left(enough_bytes)).is_ok(), "{bound:?}");
+            let refused = check_memory(&plan.steps[0], left(enough_bytes - 1));
+            let Err(StepFailure::Refused { help, .. }) = refused else { panic!("{bound:?} not refused") };
+            assert_eq!(help.id(), "engine-no-memory-help");
+        }
+    }
 }

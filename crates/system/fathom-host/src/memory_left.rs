@@ -169,6 +169,10 @@ mod tests {
             .file("sys/fs/cgroup/memory/memory.usage_in_bytes", "16777216\n")
             .file("sys/fs/cgroup/memory/memory.stat", "total_inactive_file 0\n");
         assert_eq!(left(&tree), (16, MemoryBound::ControlGroup));
+        tree.file("proc/self/cgroup", "4:cpu,memory:/docker/x/job\n")
+            .file("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "8388608\n")
+            .file("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "4194304\n");
+        assert_eq!(left(&tree), (4, MemoryBound::ControlGroup), "a group below the one that is mounted");
     }
 
     #[test]

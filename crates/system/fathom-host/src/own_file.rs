@@ -338,6 +338,29 @@ mod tests {
         assert_eq!(FileMark::read(&file).map(|marked| marked.place), Some(MarkPlace::Unknown));
     }
 
+    /// A copy may get the inode that the file had: a backup that is restored after the file was removed.
+    #[test]
+    fn a_copy_with_the_inode_of_the_file_is_known_by_its_birth() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (path, mine) = (dir.path().join("copy"), mark());
+        drop(OwnFile::create(&path, MIB, mine).expect("made"));
+        let file = File::options().read(true).write(true).open(&path).expect("opens");
+        let place = || FileMark::read(&file).map(|marked| marked.place);
+        let (inode, birth) = birth_of(&file).expect("a file");
+        let is_told = birth != BIRTH_UNKNOWN;
+        for (birth_then, expected) in [
+            (birth, MarkPlace::Original),
+            (BIRTH_UNKNOWN, MarkPlace::Original),
+            (birth.wrapping_sub(1), if is_told { MarkPlace::Copy } else { MarkPlace::Original }),
+        ] {
+            file.write_all_at(&birth_then.to_le_bytes(), MIB + 48).expect("written");
+            assert_eq!(place(), Some(expected), "{birth_then}");
+        }
+        file.write_all_at(&birth.to_le_bytes(), MIB + 48).expect("written");
+        file.write_all_at(&(inode + 1).to_le_bytes(), MIB + 40).expect("written");
+        assert_eq!(place(), Some(MarkPlace::Copy));
+    }
+
     #[test]
     fn what_has_the_name_of_a_file_is_not_removed_with_it() {
         let dir = tempfile::tempdir().expect("temp dir");

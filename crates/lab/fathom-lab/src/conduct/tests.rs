@@ -3,7 +3,7 @@
 mod beside;
 mod streams;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fathom_host::{OwnFile, Refusal, RefusalKind};
 use fathom_message::{Say as _, msg};
@@ -439,6 +439,86 @@ fn what_killed_runs_left_is_abandoned_and_what_somebody_needs_is_not() {
     assert!(permission.abandoned.contains(&marks[0]), "nothing stands on it");
     assert!(!permission.abandoned.contains(&marks[2]), "the run can be resumed with it");
     assert!(permission.own.contains(&marks[2]));
+}
+
+/// A run that was interrupted, with a note of a folder in which it worked.
+fn run_in(stage: &mut Stage, folder: &Path) -> RunId {
+    stage.stop.store(false, Ordering::Relaxed);
+    let run = stage.conduct(&mut ScriptedSite::new([Act::StopAfter(9)]), &conditioned()).expect("stops").run;
+    stage.lab.resume_run(run).expect("by this process");
+    leftovers::note_work_folders(&mut stage.lab, run, &[], &[folder.to_owned()]).expect("noted");
+    run
+}
+
+#[test]
+fn folders_are_forgotten_once_nothing_of_their_work_is_left_in_them() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let folder = |name: &str| {
+        std::fs::create_dir(dir.path().join(name)).expect("a folder");
+        dir.path().join(name).canonicalize().expect("there")
+    };
+    let (clean, file, at_work, elsewhere, used) =
+        (folder("clean"), folder("file"), folder("at-work"), folder("elsewhere"), folder("used"));
+    let mut stage = Stage::new();
+    let ends = |stage: &mut Stage, run| stage.lab.finish_run(run, RunState::Interrupted, 1).expect("ends");
+    for folder in [&clean, &used] {
+        let run = run_in(&mut stage, folder);
+        ends(&mut stage, run);
+    }
+    let own = fathom_host::OwnFolder::create(&used, fathom_host::DATABASE_FOLDER_PREFIX).expect("a folder");
+    let run = run_in(&mut stage, &file);
+    let made = ScriptedSite::new([]).with_file("file", file.join("test"), false).files.remove(0);
+    drop(OwnFile::create(&made.path, 1 << 20, made.mark).expect("made"));
+    stage.lab.add_made_file(run, &made).expect("noted");
+    ends(&mut stage, run);
+    run_in(&mut stage, &at_work);
+    let mount_point = PathBuf::from("/not/here");
+    let unmounted = fathom_store::WorkFolder { path: elsewhere.clone(), mount_point, run: None };
+    stage.lab.add_work_folder(&unmounted).expect("noted");
+    let noted = |stage: &Stage| -> Vec<PathBuf> {
+        stage.lab.work_folders().expect("reads").into_iter().map(|folder| folder.path).collect()
+    };
+    forget_clean_folders(&mut stage.lab).expect("looked at");
+    assert_eq!(noted(&stage), [at_work.clone(), elsewhere.clone(), file, used]);
+    drop(own);
+    OwnFile::adopt(&made.path, made.mark).and_then(OwnFile::remove).expect("removed");
+    let removal = remove_leftovers(&mut stage.lab).expect("looked at");
+    assert_eq!(removal.removed, [] as [PathBuf; 0]);
+    assert_eq!(stage.lab.all_made_files().expect("reads"), [], "what is gone is forgotten");
+    assert_eq!(noted(&stage), [at_work, elsewhere]);
+}
+
+#[test]
+fn a_file_whose_folder_cannot_be_reached_stays_known_and_goes_later() {
+    for is_folder_noted in [false, true] {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (here, away) = (dir.path().join("here"), dir.path().join("away"));
+        std::fs::create_dir(&here).expect("a folder");
+        let mut stage = Stage::new();
+        let mut site = ScriptedSite::new([Act::LoseSetting]).with_file("file", here.join("test"), false);
+        let made = site.files[0].clone();
+        stage.conduct(&mut site, &plan(2)).expect_err("ends");
+        let run = stage.only_run();
+        drop(OwnFile::create(&made.path, 1 << 20, made.mark).expect("made"));
+        stage.lab.resume_run(run).expect("by this process");
+        stage.lab.add_made_file(run, &made).expect("noted");
+        if is_folder_noted {
+            leftovers::note_work_folders(&mut stage.lab, run, std::slice::from_ref(&made), &[]).expect("noted");
+        } else {
+            for folder in stage.lab.work_folders().expect("reads") {
+                stage.lab.forget_work_folder(&folder).expect("forgotten");
+            }
+        }
+        stage.lab.finish_run(run, RunState::Interrupted, 1).expect("ends");
+        std::fs::rename(&here, &away).expect("moved");
+        let left = remove_leftovers(&mut stage.lab).expect("looked at").left;
+        let of_file = left.iter().find(|left| left.path == made.path).map(|left| left.state);
+        assert_eq!(of_file, Some(LeftoverState::Unreachable), "{left:?}");
+        std::fs::rename(&away, &here).expect("moved back");
+        assert_eq!(remove_leftovers(&mut stage.lab).expect("looked at").removed, [made.path]);
+        assert_eq!(leftovers(&stage.lab).expect("looked at"), []);
+        assert_eq!(stage.lab.all_made_files().expect("reads"), []);
+    }
 }
 
 #[test]

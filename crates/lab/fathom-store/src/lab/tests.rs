@@ -239,6 +239,12 @@ fn held(path: &Path) -> Connection {
     other
 }
 
+/// A prediction of a step that has not ended.
+fn prediction(made_unix_ns: u64) -> fathom_record::LadderPrediction {
+    let steps = vec![fathom_record::PredictedStep { index: 7, iops: made_unix_ns as f64, lat_mean_ns: 1.0 }];
+    fathom_record::LadderPrediction { made_unix_ns, screens: Vec::new(), steps }
+}
+
 /// A step that was refused, which needs no figures.
 fn commit(lab: &mut Lab, run: RunId, index: u32) -> Result<(), StoreError> {
     let mut step =
@@ -288,6 +294,7 @@ fn a_lab_that_is_removed_or_replaced_under_a_run_loses_none_of_it() {
         let (_dir, path) = new_lab();
         let mut lab = Lab::open(&path).expect("opens");
         let run = begin(&mut lab, "at stake").expect("begins");
+        lab.store_prediction(run, &prediction(1)).expect("stored");
         commit(&mut lab, run, 0).expect("committed");
         for suffix in ["", "-wal", "-shm"] {
             fs::remove_file(path.with_file_name(format!("fathom.db{suffix}"))).expect("removed");
@@ -298,6 +305,8 @@ fn a_lab_that_is_removed_or_replaced_under_a_run_loses_none_of_it() {
             let taken = begin(&mut other, "its second").expect("begins");
             other.db.execute("UPDATE run SET started_unix_ns = 77", []).expect("begun at another time");
             assert_eq!(taken, run, "its number is taken");
+            other.store_prediction(taken, &prediction(2)).expect("stored");
+            commit(&mut other, taken, 0).expect("committed");
             RunId(run.0 + 1)
         } else {
             run
@@ -309,8 +318,53 @@ fn a_lab_that_is_removed_or_replaced_under_a_run_loses_none_of_it() {
         let lab = Lab::open_existing(&path).expect("opens");
         assert_eq!(lab.recovered().iter().map(|taken| taken.run).collect::<Vec<_>>(), [expected]);
         assert_eq!(lab.step_indexes(expected).expect("reads"), [0, 1]);
+        assert_eq!(lab.predictions(expected).expect("reads"), [prediction(1)]);
         assert_eq!(lab.runs().expect("reads").len(), if replaces { 3 } else { 1 });
+        if replaces {
+            assert_eq!(lab.step_indexes(run).expect("reads"), [0], "the steps of other runs stay");
+            assert_eq!(lab.predictions(run).expect("reads"), [prediction(2)], "and their predictions");
+        }
     }
+}
+
+#[test]
+fn an_end_that_a_locked_lab_does_not_take_is_recovered_with_the_whole_run() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let run = begin(&mut lab, "at stake").expect("begins");
+    commit(&mut lab, run, 0).expect("committed");
+    lab.when_waiting(|_| {}, || true);
+    let holder = held(&path);
+    lab.finish_run(run, RunState::Finished, 9).expect("ends beside the lab");
+    assert_eq!(lab.unsaved().map(|unsaved| unsaved.run), Some(run));
+    drop((holder, lab));
+    let lab = Lab::open_existing(&path).expect("opens");
+    assert_eq!(lab.summary(run).expect("reads").state, RunState::Finished);
+    assert_eq!(lab.step_indexes(run).expect("reads"), [0]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_is_not_recovered_while_another_process_writes_it() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let run = begin(&mut lab, "at stake").expect("begins");
+    fs::remove_file(&path).expect("removed");
+    commit(&mut lab, run, 0).expect("kept");
+    let file = lab.unsaved().expect("is unsaved").path.clone();
+    drop(lab);
+    // Another process that lives as long as this one.
+    let other = std::os::unix::process::parent_id();
+    let ticks = fathom_host::processes::started_ticks(other).expect("alive");
+    let owned_by = |pid: u32, ticks: u64| {
+        let db = Connection::open(&file).expect("opens");
+        db.execute("UPDATE run SET owner_pid = ?1, owner_started_ticks = ?2", (pid, ticks as i64)).expect("written");
+    };
+    owned_by(other, ticks);
+    assert_eq!(Lab::open_existing(&path).expect("opens").recovered(), []);
+    assert!(file.exists());
+    owned_by(other, ticks + 1);
+    assert_eq!(Lab::open_existing(&path).expect("opens").recovered().len(), 1, "its process has ended");
 }
 
 #[test]

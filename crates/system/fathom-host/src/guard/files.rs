@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,6 +75,11 @@ fn a_file_of_fathom_is_known_by_its_mark_in_this_lab_and_by_no_name() {
     assert_eq!(OwnFile::adopt(&copy, mark).expect_err("nor is it removed").kind(), std::io::ErrorKind::InvalidData);
     fs::rename(&path, &copy).expect("moved");
     assert!(ask(&copy, &permit).is_ok(), "its name is not what makes it Fathom's");
+    let old = fs::OpenOptions::new().write(true).open(&copy).expect("opens");
+    old.write_all_at(b"FATHOM-TARGET-1\0", 1 << 20).expect("written");
+    drop(old);
+    let refused = ask(&copy, &permit).expect_err("a mark without an inode may be a copy's");
+    assert_eq!(refused.kind, RefusalKind::ForeignFile);
 }
 
 #[test]

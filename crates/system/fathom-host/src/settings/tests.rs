@@ -137,6 +137,22 @@ fn a_value_that_is_there_already_is_no_change() {
 }
 
 #[test]
+fn parameters_of_a_scheduler_belong_to_one_device_and_stay_in_their_folder() {
+    let place = Place::new();
+    let of = |device: &str, parameter: &str| Setting::SchedulerParameter {
+        device: device.to_owned(),
+        parameter: parameter.to_owned(),
+    };
+    assert_eq!(of("sdb", "read_expire").identity(&place.root()).as_deref(), Some("9"));
+    assert!(of("sdb", "read_expire").is_sound());
+    for (device, parameter) in
+        [("sdb", "../nr_requests"), ("sdb", ".."), ("sdb", ""), ("../sdb", "x"), ("", "x"), ("..", "x")]
+    {
+        assert!(!of(device, parameter).is_sound(), "{device} {parameter}");
+    }
+}
+
+#[test]
 fn what_a_new_scheduler_resets_comes_back_with_the_old_one() {
     let place = Place::new();
     let parameter = format!("{}/iosched/read_expire", queue());
