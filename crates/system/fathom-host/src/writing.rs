@@ -29,6 +29,45 @@ pub(crate) fn create_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
     Ok(File::from(files::openat(dir, name, flags, PRIVATE)?))
 }
 
+/// A new regular file in the folder `dir` that has no name yet: a process that ends before [`name_at`] leaves nothing. `None`
+/// where the file system or the kernel has none of this kind.
+#[cfg(target_os = "linux")]
+pub(crate) fn create_unnamed(dir: BorrowedFd<'_>) -> io::Result<Option<File>> {
+    use rustix::io::Errno;
+    if !Path::new(OPEN_FILES).exists() {
+        return Ok(None);
+    }
+    match files::openat(dir, ".", OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, PRIVATE) {
+        Ok(fd) => Ok(Some(File::from(fd))),
+        // EISDIR: a kernel that does not know the flag.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Gives a file of [`create_unnamed`] the name `name` in the folder `dir`; fails with `AlreadyExists` where anything has that
+/// name.
+#[cfg(target_os = "linux")]
+pub(crate) fn name_at(file: &File, dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let unnamed = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+    Ok(files::linkat(files::CWD, unnamed, dir, name, files::AtFlags::SYMLINK_FOLLOW)?)
+}
+
+/// Folder of the files that this process has open.
+#[cfg(target_os = "linux")]
+const OPEN_FILES: &str = "/proc/self/fd";
+
+#[cfg(windows)]
+pub(crate) fn create_unnamed(_dir: BorrowedFd<'_>) -> io::Result<Option<File>> {
+    Ok(None)
+}
+
+#[cfg(windows)]
+pub(crate) fn name_at(_file: &File, _dir: BorrowedFd<'_>, _name: &OsStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// An existing regular file, for reading and writing. Never through a symlink; does not wait for the other end of a FIFO.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let pin = regular(pin(path, false)?)?;
