@@ -144,7 +144,7 @@ impl Lab {
     }
 
     fn copied_to(&self, run: RunId, path: &Path) -> Result<Lab, StoreError> {
-        drop(Lab::open(path)?);
+        drop(Lab::open(path).inspect_err(|_| remove(path))?);
         let attached = Attached::new(self, path)?;
         let copied = self.sql(self.db.unchecked_transaction()).and_then(|transaction| {
             self.sql(copy(&transaction, ("main", "other"), run, Numbers { run: run.0, ..Numbers::default() }))?;
