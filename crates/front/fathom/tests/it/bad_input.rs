@@ -534,3 +534,17 @@ fn memory_beyond_a_limit_is_refused_with_both_figures() {
     let (code, err) = loaded.find(|(code, _)| code.is_some()).expect("some size");
     assert!(code == Some(1) && err.contains("needs 32 MiB of address space, and"), "{code:?} {err}");
 }
+
+/// Making the files of such a load takes minutes, whatever the disk.
+#[test]
+fn files_that_a_time_budget_does_not_suffice_for_are_fewer_and_said() {
+    let place = Place::new();
+    let study = "[defaults]\nruntime=\"1s\"\nfilesize=\"0\"\n[[ladder]]\nrw=\"filestat\"\nnrfiles=1000000\n";
+    fs::write(place.file("many.toml"), study).expect("written");
+    let begun = std::time::Instant::now();
+    let ended = place.run("run many.toml --target . --time-budget 3s");
+    ended.expect(0, &[]);
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    let said = format!("{}{}", ended.out, ended.err);
+    assert!(said.contains("files per thread instead of 1000000"), "{said}");
+}

@@ -36,6 +36,10 @@ fn a_device_is_written_only_when_it_is_named_and_its_content_too() {
     let step = place.step(&format!("io --target {path} --rw randwrite --runtime 200ms --destroy {name}:ext"));
     assert!(step["ios"].as_u64().is_some_and(|n| n > 0));
     assert!(fs::read(&device.image).expect("the image") != before, "nothing was written");
+    let words = format!("io --target {path} --rw randwrite --runtime 50ms --destroy {name}:ext --destroy loop99");
+    let ended = place.run(&words);
+    ended.expect(0, &["--destroy loop99 has no effect"]);
+    assert_eq!(ended.err.matches("has no effect").count(), 1, "{}", ended.err);
 }
 
 #[test]

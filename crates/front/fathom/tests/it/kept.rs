@@ -11,10 +11,11 @@ use crate::cli::{Ended, Place};
 
 const LOAD: &str = "io --target . --size 1m --rw randread --runtime 1s";
 
-/// The run is whole in the lab again, and it was said where it came from.
-fn is_recovered(place: &Place) {
+/// The run is whole in the lab again, and the `first` command that opened the lab said where it came from.
+fn is_recovered(place: &Place, first: &str) {
+    place.run(first).expect(0, &["note: recovered run 1 from"]);
     let shown = place.run("show 1");
-    shown.expect(0, &["note: recovered run 1 from"]);
+    assert!(!shown.err.contains("recovered"), "{}", shown.err);
     assert!(shown.out.contains("4k random read"), "{}", shown.out);
     place.run("show 1").expect(0, &[]);
     let left = fs::read_dir(place.lab().parent().expect("a folder")).expect("reads").flatten();
@@ -43,21 +44,23 @@ fn a_lock_on_the_lab_is_said_a_stop_ends_the_wait_and_nothing_is_lost() {
     );
     has_figures(&ended);
     drop(other);
-    is_recovered(&place);
+    is_recovered(&place, "show 1");
 }
 
 #[test]
 fn a_lab_that_is_removed_under_a_run_comes_back_with_it() {
-    let place = Place::new();
-    let mut running = place.start(LOAD);
-    running.until("its run", |talk| talk.contains("run 1"));
-    for suffix in ["", "-wal", "-shm"] {
-        fs::remove_file(place.beside(&format!("lab.db{suffix}"))).expect("removed");
+    for first in [LOAD, "restore"] {
+        let place = Place::new();
+        let mut running = place.start(LOAD);
+        running.until("its run", |talk| talk.contains("run 1"));
+        for suffix in ["", "-wal", "-shm"] {
+            fs::remove_file(place.beside(&format!("lab.db{suffix}"))).expect("removed");
+        }
+        let ended = running.wait();
+        ended.expect(1, &["run 1 could not be saved in the lab", "was removed or replaced"]);
+        has_figures(&ended);
+        is_recovered(&place, first);
     }
-    let ended = running.wait();
-    ended.expect(1, &["run 1 could not be saved in the lab", "was removed or replaced"]);
-    has_figures(&ended);
-    is_recovered(&place);
 }
 
 #[test]
@@ -84,6 +87,10 @@ fn on_a_disk_that_is_full_the_run_is_kept_elsewhere() {
     let said = fs::read_to_string(&output).expect("UTF-8");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("IOPS") && said.contains("which is a lab"), "{said}");
+    let is_part = |name: &std::ffi::OsStr| name.to_string_lossy().contains("-unsaved-");
+    let parts = fs::read_dir(&small.path).expect("reads").flatten().filter(|entry| is_part(&entry.file_name()));
+    let parts: Vec<_> = parts.map(|entry| (entry.file_name(), entry.metadata().map(|meta| meta.len()).ok())).collect();
+    assert_eq!(parts, [], "a part of a copy is removed");
     let kept: Vec<PathBuf> = fs::read_dir(&elsewhere).expect("reads").flatten().map(|entry| entry.path()).collect();
     let kept = kept.iter().find(|path| path.extension().is_some_and(|end| !end.to_string_lossy().ends_with("wal")));
     let shown = place.run(&format!("--lab {} show 1", kept.expect("a lab").display()));

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rusqlite::Connection;
+
 use crate::cli::machine::Mounted;
-use crate::cli::{Ended, Place};
+use crate::cli::{Ended, Place, skipped};
 
 const READS: &str = "io --target . --size 4m --rw randread --runtime 100s";
 const FILES: &str = "io --target . --rw filecreate --nrfiles 1000000 --filesize 512 --fsync 1 --runtime 100s";
@@ -102,6 +104,104 @@ fn a_run_that_is_deleted_takes_what_it_left_with_it() {
     assert_eq!(entries(&place.work()), [] as [PathBuf; 0]);
 }
 
+/// Labs of older versions hold paths as the user named them, and no folders.
+#[test]
+fn a_test_file_in_a_lab_of_an_older_version_is_found_from_the_folder_of_its_run() {
+    for is_deleted in [false, true] {
+        let place = Place::new();
+        kill(&place, READS, &place.work(), has_test_file);
+        let lab = Connection::open(place.lab()).expect("opens");
+        lab.execute_batch("UPDATE made_file SET path = './fathom-test.data'; DELETE FROM work_folder")
+            .expect("written");
+        drop(lab);
+        let (here, away) = (place.work(), place.beside("away"));
+        fs::rename(&here, &away).expect("moved");
+        for command in ["restore --list", "restore", "restore"] {
+            let out = from_root(&place, command).out;
+            assert!(out.contains("fathom-test.data cannot be reached"), "{command}: {out}");
+        }
+        fs::rename(&away, &here).expect("moved back");
+        from_root(&place, if is_deleted { "rm 1" } else { "restore" });
+        assert_eq!(entries(&here), [] as [PathBuf; 0]);
+    }
+}
+
+#[test]
+fn what_lies_in_a_folder_of_several_runs_is_listed_once_and_clean_folders_are_forgotten() {
+    let place = Place::new();
+    let folders = || -> i64 {
+        let lab = Connection::open(place.lab()).expect("opens");
+        lab.query_row("SELECT count(*) FROM work_folder", [], |row| row.get(0)).expect("reads")
+    };
+    kill(&place, READS, &place.work(), has_test_file);
+    kill(&place, FILES, &place.work(), has_files);
+    assert_eq!(folders(), 2);
+    let listed = from_root(&place, "restore --list").out;
+    assert_eq!(listed.matches("fathom-files-").count(), 1, "{listed}");
+    let removed = from_root(&place, "restore --json").json();
+    assert_eq!(removed["left"], serde_json::json!([]), "{removed}");
+    assert!(removed["removed"].as_array().is_some_and(|paths| paths.len() == entries_named(&listed)), "{removed}");
+    assert_eq!((entries(&place.work()), folders()), (Vec::new(), 0));
+}
+
+/// Leftovers that `restore --list` names.
+fn entries_named(listed: &str) -> usize {
+    listed.matches("is left over from run").count()
+}
+
+#[test]
+fn a_run_that_was_stopped_and_goes_on_is_noted_again() {
+    let place = Place::new();
+    let mut running = place.start(FILES);
+    running.until("its files", |_| has_files(&entries(&place.work())));
+    running.signal("INT");
+    running.wait().expect(4, &[]);
+    kill(&place, "run --resume 1", &place.work(), has_files);
+    from_root(&place, "restore");
+    assert_eq!(entries(&place.work()), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn folders_of_a_killed_run_by_fio_are_removed() {
+    if !Command::new("fio").arg("--version").output().is_ok_and(|run| run.status.success()) {
+        return skipped("fio is absent");
+    }
+    let place = Place::new();
+    // The word for the priority is one that Fathom refuses.
+    let job = "[a]\nioengine=filecreate\nnice=1\nnrfiles=100\nfilesize=4k\nopenfiles=1\nsize=400k\n\
+               [b]\nstonewall\nioengine=cpuio\ncpuload=5\ntime_based\nruntime=100\n";
+    let (jobs, links) = (place.beside("job.fio"), place.beside("links"));
+    fs::write(&jobs, job).expect("written");
+    fs::create_dir(&links).expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+    command.args(["run", "--with-fio"]).arg(&jobs).current_dir(place.work());
+    command.env("FATHOM_LAB", place.lab()).env("FATHOM_JOURNAL", place.beside("journal"));
+    command.env("FATHOM_IDLE_BASELINE", "50ms").env("TMPDIR", &links).env("HOME", place.beside("links"));
+    let mut child = command.spawn().expect("fathom starts");
+    let begun = std::time::Instant::now();
+    while entries(&place.work()).is_empty() || entries(&links).is_empty() {
+        assert!(begun.elapsed().as_secs() < 60, "fio makes folders");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().and_then(|()| child.wait()).expect("killed");
+    from_root(&place, "restore");
+    assert_eq!((entries(&place.work()), entries(&links)), (Vec::new(), Vec::new()));
+}
+
+/// A journal that cannot be read keeps no file, and a lab that cannot be read keeps no setting.
+#[test]
+fn restore_removes_files_beside_a_broken_journal() {
+    let place = Place::new();
+    kill(&place, READS, &place.work(), has_test_file);
+    fs::write(place.beside("journal"), "no folder")
+        .or_else(|_| {
+            fs::remove_dir_all(place.beside("journal")).and_then(|()| fs::write(place.beside("journal"), "no folder"))
+        })
+        .expect("written");
+    let ended = place.run("restore");
+    assert_eq!(entries(&place.work()), [] as [PathBuf; 0], "{:?} {}{}", ended.code, ended.out, ended.err);
+}
+
 #[test]
 fn a_database_of_a_killed_run_is_named_and_kept_for_its_user() {
     let place = Place::new();
@@ -113,6 +213,13 @@ fn a_database_of_a_killed_run_is_named_and_kept_for_its_user() {
         assert!(out.starts_with(&format!("{} is a database", folder.display())), "{command}: {out}");
         assert!(out.contains("fathom oltp --check"), "{command}: {out}");
     }
+    kill(&place, READS, &place.work(), has_test_file);
+    from_root(&place, "rm 1");
+    assert_eq!(
+        entries(&place.work()),
+        [place.work().join(folder.file_name().expect("a name"))],
+        "a run takes no database along"
+    );
     fs::remove_dir_all(&folder).expect("removed");
     assert_eq!(from_root(&place, "restore").out, "Nothing to restore.\n");
 }

@@ -482,6 +482,8 @@ fn folders_are_forgotten_once_nothing_of_their_work_is_left_in_them() {
     assert_eq!(noted(&stage), [at_work.clone(), elsewhere.clone(), file, used]);
     drop(own);
     OwnFile::adopt(&made.path, made.mark).and_then(OwnFile::remove).expect("removed");
+    let listed = leftovers(&stage.lab).expect("looked at").into_iter().map(|left| left.path);
+    assert_eq!(listed.collect::<Vec<_>>(), std::slice::from_ref(&elsewhere), "a file that is gone is no leftover");
     let removal = remove_leftovers(&mut stage.lab).expect("looked at");
     assert_eq!(removal.removed, [] as [PathBuf; 0]);
     assert_eq!(stage.lab.all_made_files().expect("reads"), [], "what is gone is forgotten");
