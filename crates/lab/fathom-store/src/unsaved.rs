@@ -144,14 +144,21 @@ impl Lab {
     }
 
     fn copied_to(&self, run: RunId, path: &Path) -> Result<Lab, StoreError> {
-        drop(Lab::open(path).inspect_err(|_| remove(path))?);
+        // A file that was there before may hold another run: it stays, whatever happens.
+        let is_new = !path.exists();
+        let clean_up = || {
+            if is_new {
+                remove(path);
+            }
+        };
+        drop(Lab::open(path).inspect_err(|_| clean_up())?);
         let attached = Attached::new(self, path)?;
         let copied = self.sql(self.db.unchecked_transaction()).and_then(|transaction| {
             self.sql(copy(&transaction, ("main", "other"), run, Numbers { run: run.0, ..Numbers::default() }))?;
             self.sql(transaction.commit())
         });
         drop(attached);
-        copied.and_then(|()| Lab::open_existing(path)).inspect_err(|_| remove(path))
+        copied.and_then(|()| Lab::open_existing(path)).inspect_err(|_| clean_up())
     }
 
     /// Recovers the unsaved runs of earlier processes. Files that cannot be read now stay.
@@ -268,7 +275,7 @@ pub(crate) fn unsaved_files(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes a file of [`unsaved_files`] and the files that SQLite keeps next to it.
-fn remove(path: &Path) {
+pub(crate) fn remove(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -368,6 +368,23 @@ fn a_run_is_not_recovered_while_another_process_writes_it() {
 }
 
 #[test]
+fn a_file_that_has_the_name_of_an_unsaved_run_already_is_left_alone() {
+    let (dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let run = begin(&mut lab, "at stake").expect("begins");
+    let other = dir.path().join(format!("fathom.db-unsaved-{run}-{}", std::process::id()));
+    fs::write(&other, "what somebody keeps").expect("written");
+    fs::remove_file(&path).expect("removed");
+    commit(&mut lab, run, 0).expect("kept elsewhere");
+    let unsaved = lab.unsaved().expect("is unsaved");
+    assert!(!unsaved.is_beside);
+    assert_eq!(fs::read_to_string(&other).expect("reads"), "what somebody keeps");
+    let elsewhere = unsaved.path.clone();
+    drop(lab);
+    crate::unsaved::remove(&elsewhere);
+}
+
+#[test]
 fn a_file_that_another_process_recovered_is_not_created_again() {
     let (_dir, path) = new_lab();
     let lab = Lab::open(&path).expect("opens");
