@@ -99,8 +99,8 @@ fn latencies(object: &Map<String, Value>) -> BTreeMap<u64, u64> {
     bins.into_iter().flatten().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect()
 }
 
-/// The intervals between readings, the last of which is the sum of all. Empty where the readings do not follow each other
-/// (a job that began anew), or there is one alone. `has_ramp`: fio resets its counters once, when the warm-up ends, so
+/// The intervals between readings; the last reading is the sum of all. Empty with a single reading, and if a reading is not a
+/// continuation of the one before (a job that restarted). `has_ramp`: fio resets its counters once, when the warm-up ends, so
 /// earlier readings are not part of the measured time.
 pub(crate) fn intervals(readings: &[Reading], has_ramp: bool) -> Vec<Interval> {
     let mut ends: Vec<&Reading> = readings.iter().collect();

@@ -188,7 +188,7 @@ fn folders_of_a_killed_run_by_fio_are_removed() {
     assert_eq!((entries(&place.work()), entries(&links)), (Vec::new(), Vec::new()));
 }
 
-/// A journal that cannot be read keeps no file, and a lab that cannot be read keeps no setting.
+/// Files are removed even if the journal of settings cannot be read.
 #[test]
 fn restore_removes_files_beside_a_broken_journal() {
     let place = Place::new();
