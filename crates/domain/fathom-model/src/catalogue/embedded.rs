@@ -11,6 +11,8 @@ pub(super) const FILES: &[(&str, &str)] = &[
     file!("devices/intel-optane.toml"),
     file!("devices/intel-nand.toml"),
     file!("devices/samsung.toml"),
+    // Before others whose families have the same number.
+    file!("devices/current.toml"),
     file!("devices/micron.toml"),
     file!("devices/unnamed.toml"),
     file!("controllers.toml"),

@@ -173,7 +173,9 @@ impl Catalogue {
     /// # Errors
     /// No such device; the help names the nearest.
     pub fn device(&self, id: &str) -> Result<&Device, SourceError> {
-        find(msg!("catalogue-kind-device"), id, &self.devices, |d| &d.id)
+        let is_meant = |d: &&Device| d.id == id;
+        let missing = || missing(msg!("catalogue-kind-device"), id, self.devices.iter().map(named_device));
+        self.devices.iter().find(is_meant).ok_or_else(missing)
     }
 
     /// The device that a drive calls itself: its model names the family (`P5510`, `9550`), and the capacity fits. Drives that
@@ -234,12 +236,16 @@ impl Catalogue {
     ///
     /// # Errors
     /// No such entry; the help names the nearest.
-    pub fn entry(&self, id: &str) -> Result<Entry<'_>, SourceError> {
-        let all: BTreeMap<&str, Entry<'_>> = self.entries().into_iter().rev().collect();
+    pub fn entry<'a>(&'a self, id: &str) -> Result<Entry<'a>, SourceError> {
+        let all: BTreeMap<&str, Entry<'a>> = self.entries().into_iter().rev().collect();
         if let Some(entry) = all.get(id) {
             return Ok(*entry);
         }
-        Err(missing(msg!("catalogue-kind-entry"), id, all.into_keys()))
+        let named = |(name, entry): (&'a str, Entry<'a>)| match entry {
+            Entry::Device(device) => named_device(device),
+            _ => (name, name.to_owned()),
+        };
+        Err(missing(msg!("catalogue-kind-entry"), id, all.into_iter().map(named)))
     }
 
     fn entries(&self) -> Vec<(&str, Entry<'_>)> {
@@ -258,20 +264,36 @@ impl Catalogue {
 
 /// `kind`: what was looked for, as a sentence names it.
 fn find<'a, T>(kind: Message, id: &str, all: &'a [T], name: impl Fn(&T) -> &str) -> Result<&'a T, SourceError> {
-    all.iter().find(|e| name(e) == id).ok_or_else(|| missing(kind, id, all.iter().map(name)))
+    all.iter().find(|e| name(e) == id).ok_or_else(|| {
+        let names = all.iter().map(|e| (name(e), name(e).to_owned()));
+        missing(kind, id, names)
+    })
+}
+
+/// Name of a device, and the text that people may know it by.
+fn named_device(device: &Device) -> (&str, String) {
+    (&device.id, format!("{} {}", device.id, device.model))
 }
 
 /// Most names that a remedy lists.
-const NAMES_LISTED_MAX: usize = 4;
+const NAMES_LISTED_MAX: usize = 8;
 
-/// No such name; the help lists the names that it is a part of, else the nearest one.
-fn missing<'a>(kind: Message, id: &str, names: impl Iterator<Item = &'a str>) -> SourceError {
-    let names: Vec<&str> = names.collect();
-    let longer: Vec<&str> = names.iter().copied().filter(|name| !id.is_empty() && name.contains(id)).collect();
-    let help = match (&longer[..], fathom_units::nearest(id, names)) {
+/// Words of a name as people write them: `Kioxia CM7-R` and `kioxia_cm7 r` have the same.
+fn words_of(name: &str) -> impl Iterator<Item = String> {
+    name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
+
+/// No such name; the help lists the names whose texts contain all its words, else the nearest name.
+fn missing<'a>(kind: Message, id: &str, names: impl Iterator<Item = (&'a str, String)>) -> SourceError {
+    let names: Vec<(&str, String)> = names.map(|(name, text)| (name, text.to_ascii_lowercase())).collect();
+    let has_all_words = |text: &str| words_of(id).all(|word| text.contains(&word));
+    let is_named = words_of(id).next().is_some();
+    let longer: Vec<&str> =
+        names.iter().filter(|(_, text)| is_named && has_all_words(text)).map(|(name, _)| *name).collect();
+    let help = match (&longer[..], fathom_units::nearest(id, names.iter().map(|(name, _)| *name))) {
         ([only], _) => did_you_mean(only),
-        ([_, ..], _) if longer.len() <= NAMES_LISTED_MAX => {
-            let names = longer.iter().map(|name| format!("`{name}`"));
+        ([_, ..], _) => {
+            let names = longer.iter().take(NAMES_LISTED_MAX).map(|name| format!("`{name}`"));
             msg!("catalogue-did-you-mean-one-of", names = Arg::names(names, Join::Or))
         }
         (_, Some(near)) => did_you_mean(near),

@@ -1,5 +1,6 @@
 //! The shipped catalogue is sound, and unsound files are refused with their place.
 
+use fathom_language::english;
 use fathom_message::{Arg, Message, Unit, msg};
 use fathom_plan::ReadWrite;
 
@@ -114,6 +115,13 @@ fn a_misspelled_key_or_name_names_the_nearest() {
     let both = Arg::names(["`p4800x-375`", "`p4800x-750`"], Join::Or);
     let error = all.device("p4800x").expect_err("there are two sizes");
     assert_eq!(error.help, Some(msg!("catalogue-did-you-mean-one-of", names = both)));
+    // By the name that is printed on the drive.
+    let named = |name: &str| match all.device(name).expect_err("is no name of the catalogue").help {
+        Some(help) => english(&help),
+        None => String::new(),
+    };
+    assert!(named("Kioxia CM7-R").contains("`cm7-r`"), "{}", named("Kioxia CM7-R"));
+    assert!(named("samsung 990 evo").contains("`s990evo-"), "{}", named("samsung 990 evo"));
     let error = all.entry("nothing of this name").expect_err("is unknown");
     assert_eq!(error.help.as_ref().map(Message::id), Some("catalogue-list-help"));
 }
@@ -133,4 +141,8 @@ fn a_drive_is_found_by_its_family_and_size_and_by_no_part_number() {
     assert_eq!(id("Micron_9550_MTFDLBQ6T4TGA", 1_000_000_000_000), None);
     assert_eq!(id("INTEL SSDPE2KX040T8", 4_000_787_030_016), None);
     assert_eq!(id("QEMU NVMe Ctrl", 1 << 30), None);
+    assert!(
+        id("Samsung SSD 9100 PRO 1TB", 1_000_204_886_016).is_some_and(|id| id.starts_with("s9100pro")),
+        "no Micron 9100"
+    );
 }
