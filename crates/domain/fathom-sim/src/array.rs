@@ -343,7 +343,9 @@ impl World {
         let io = &mut self.ios[slot as usize];
         let (array, is_flush) = (io.drive as usize, io.thread == NONE && io.lane == BehindKind::Flush as u16);
         io.round = 0;
-        let is_user_space = matches!(self.arrays[array].spec.controller, ArrayController::UserSpace(_));
+        // Threads of the load submit its own commands; a rebuild has a thread of its own.
+        let is_user_space =
+            io.thread != NONE && matches!(self.arrays[array].spec.controller, ArrayController::UserSpace(_));
         let has_parity = plan.xor_bytes > 0 && plan.first.is_empty();
         if is_user_space {
             self.submit_parts(now, slot, plan);
@@ -424,6 +426,7 @@ impl World {
                 let md = state.md.as_mut().expect("an array of md has its state");
                 if state.planner.has_parity() { md.handle(now, height_bytes, xor_bytes) } else { now }
             }
+            ArrayController::UserSpace(own) if io.thread == NONE => now + transfer_ps(xor_bytes, own.xor_bytes_per_s),
             ArrayController::UserSpace(_) => {
                 self.take_parts(now, slot);
                 return;

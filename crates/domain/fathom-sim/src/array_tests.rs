@@ -268,6 +268,15 @@ fn a_rebuild_goes_at_its_limit_beside_the_load_and_takes_from_it_what_it_does() 
     assert!(full < 0.9 * slow, "{full} {slow}");
 }
 
+/// An array of user space is rebuilt by a thread of its own.
+#[test]
+fn a_rebuild_in_user_space_goes_at_its_limit() {
+    let mut load = step(&named("raid5", &["d-0", "d-1", "d-2", "d-3", "d-4", "50m+d-5"]), 8, 32, 200_000_000);
+    load.length.ramp_ns = 20_000_000;
+    let (_, record, _) = done(&six(""), &load);
+    is_near(record.arrays[0].rebuild.expect("one is rebuilt").bytes_per_s(), 50.0 * 1048576.0, 0.03);
+}
+
 #[test]
 fn what_is_wrong_with_an_array_of_the_file_or_of_a_name_is_said() {
     let file = |more: &str| {
