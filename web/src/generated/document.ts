@@ -699,7 +699,7 @@ iowait_ns: number,
 idle_ns: number, };
 
 /**
- * CPU cost of the whole host per I/O, idle baseline subtracted.
+ * CPU cost of the whole host per I/O, without other programs (or, where they are not known, without the idle baseline).
  */
 export type CpuView = { 
 /**
@@ -711,7 +711,7 @@ busy_cores: number,
  */
 cpus_online: number, 
 /**
- * All kinds of time together; `None` where the idle host was busier than the run, which is then lost in its noise.
+ * All kinds of time together; `None` where other work or time that belongs to nothing known would be a good part of it.
  */
 ns_per_io: number | null, 
 /**
@@ -754,6 +754,14 @@ iops_per_physical_core: number | null,
  * Idle baseline, busy cores.
  */
 baseline_busy_cores: number, 
+/**
+ * Busy cores of other programs during the step, in none of the other figures; `None` where they are not known.
+ */
+other_programs_cores: number | null, 
+/**
+ * Busy cores that belong to nothing known; part of the other figures.
+ */
+unexplained_cores: number, 
 /**
  * Share of the window stolen by the hypervisor, percent of all CPUs.
  */
@@ -1194,7 +1202,7 @@ cpu: number, } | { "name": "cpu_interrupts",
 /**
  * Number of the CPU.
  */
-cpu: number, } | { "name": "kernel_threads_busy" } | { "name": "allocated_share" } | { "name": "workers_busy" } | { "name": "workers_waited" } | { "name": "gain_of_threads", 
+cpu: number, } | { "name": "kernel_threads_busy" } | { "name": "allocated_share" } | { "name": "workers_busy" } | { "name": "workers_waited" } | { "name": "cpu_taken" } | { "name": "gain_of_threads", 
 /**
  * Threads there.
  */
@@ -1576,6 +1584,18 @@ threads: Array<ThreadCpu>,
  */
 kernel_threads: Array<KernelThreadCpu>, 
 /**
+ * Time that a CPU limit of the control group stopped threads of this process, summed over CPUs; 0 without a limit.
+ */
+throttled_ns?: number, 
+/**
+ * CPU time of other programs. `None`: the kernel shows no processes, several ranks were merged, or an old record.
+ */
+other_programs?: ProgramsCpu, 
+/**
+ * CPU time of other programs in the baseline window.
+ */
+idle_baseline_programs?: ProgramsCpu, 
+/**
  * Interrupts.
  */
 interrupts: number, 
@@ -1769,7 +1789,7 @@ busy_ns: number,
 waited_ns: number, };
 
 /**
- * The first point that gives less than nine tenths of its proportion, with its whole interval where it has one.
+ * The first point that gives less than nine tenths of its proportion, with its whole interval.
  */
 export type KneeView = { 
 /**
@@ -1783,7 +1803,11 @@ at: number,
 /**
  * Where the ladder bends: after the last point that is in proportion for sure, at the latest at the knee.
  */
-between: [number, number], };
+between: [number, number], 
+/**
+ * The part that limits it from there on; `None` where no step names one.
+ */
+takes_over: LimitName | null, };
 
 /**
  * What a label can say beside workload and load.
@@ -1841,6 +1865,10 @@ points: Array<LadderPoint>,
  * Where it stops growing in proportion; `None`: nowhere for sure.
  */
 knee: KneeView | null, 
+/**
+ * The step with the least that gives 95 % of the most of the ladder; `None` for rates and single points.
+ */
+enough: number | null, 
 /**
  * Whether its last point may lie below proportion although no point does for sure.
  */
@@ -1948,7 +1976,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "network" | "server" | "client" | "rate" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "cpu_taken" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "network" | "server" | "client" | "rate" | "unknown";
 
 /**
  * What limited a step.
@@ -2726,6 +2754,19 @@ share_pct: number,
  * What they have.
  */
 priority: Priority, };
+
+/**
+ * CPU time of all other programs over a window, ns.
+ */
+export type ProgramsCpu = { 
+/**
+ * User time.
+ */
+user_ns: number, 
+/**
+ * System time.
+ */
+system_ns: number, };
 
 /**
  * Steady state determination table after SNIA PTS. All values in the unit of the tracked variable.
@@ -3989,7 +4030,7 @@ role?: Role, };
 /**
  * What became of a step.
  */
-export type StepState = "measured" | "refused" | "failed" | "imported";
+export type StepState = "measured" | "refused" | "skipped" | "failed" | "imported";
 
 /**
  * One step with its judged figures.
@@ -4426,7 +4467,11 @@ question: string,
 /**
  * Time that steps leave goes to probes of limits that are not settled.
  */
-settle?: boolean, };
+settle?: boolean, 
+/**
+ * Steps that need what this machine lacks are skipped: they are no failure of the run.
+ */
+skip_lacking?: boolean, };
 
 /**
  * Counts over the figures that count and do not contradict themselves.
@@ -4933,9 +4978,9 @@ errno: number, } | { "kind": "noisy_host",
  */
 steal_pct: number, 
 /**
- * Busy cores before the run.
+ * Cores busy with other work, before the run or during the step, whichever is more.
  */
-baseline_busy_cores: number, } | { "kind": "throttled", 
+other_busy_cores: number, } | { "kind": "throttled", 
 /**
  * Kernel name of the drive.
  */

@@ -220,10 +220,10 @@ fn host_warning(record: &StepRecord) -> Option<Warning> {
     let host = record.host.as_ref()?;
     let cost = cpu_cost(host, record.ios())?;
     let steal_pct = cost.steal_share * 100.0;
-    let noisy = steal_pct > 2.0 || cost.baseline_busy_cores > 0.25;
+    let other_busy_cores = cost.other_programs_cores.unwrap_or(0.0).max(cost.baseline_busy_cores);
+    let noisy = steal_pct > 2.0 || other_busy_cores > 0.25;
     // Without our own threads in the sample the host's work cannot be distinguished from ours.
-    (noisy && !thread_busy_shares(host).is_empty())
-        .then_some(Warning::NoisyHost { steal_pct, baseline_busy_cores: cost.baseline_busy_cores })
+    (noisy && !thread_busy_shares(host).is_empty()).then_some(Warning::NoisyHost { steal_pct, other_busy_cores })
 }
 
 #[cfg(test)]

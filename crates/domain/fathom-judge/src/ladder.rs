@@ -2,6 +2,7 @@
 //! gives, and where the knee is. Verdicts, tables and pictures take them from here.
 
 use fathom_message::Quantity;
+use fathom_model::LimitName;
 use fathom_plan::Phase;
 
 use crate::compare::effect;
@@ -10,6 +11,8 @@ use crate::predicted::median_of_sizes;
 
 /// Below this share of proportional growth a ladder has bent.
 const PROPORTIONAL: f64 = 0.9;
+/// This share of the most is nearly all of it.
+const ENOUGH: f64 = 0.95;
 
 /// All ladders of a run: each load once over queue depth or rate, then those over threads, drives and ranks.
 #[must_use]
@@ -152,11 +155,12 @@ impl<'a> Ladder<'a> {
         Quantity::share(self.efficiency(at)).with_ci95(ci95)
     }
 
-    /// The first point below [`PROPORTIONAL`], with its whole interval where it has one. A rate is asked for, and has none.
+    /// The first point below [`PROPORTIONAL`] with its whole interval; without an interval it may be noise. A rate is asked for,
+    /// and has none.
     pub(crate) fn knee(&self) -> Option<usize> {
-        let most = |at: usize| self.efficiency_ci95(at).map_or(self.efficiency(at), |[_, high]| high);
+        let is_below = |at: &usize| self.efficiency_ci95(*at).is_some_and(|[_, high]| high < PROPORTIONAL);
         let grows = self.axis != LadderAxis::Rate;
-        (1..self.points.len()).filter(|_| grows).find(|at| most(*at) < PROPORTIONAL)
+        (1..self.points.len()).filter(|_| grows).find(is_below)
     }
 
     pub(crate) fn last(&self) -> usize {
@@ -166,7 +170,8 @@ impl<'a> Ladder<'a> {
     /// Whether the last point may lie below [`PROPORTIONAL`] although no point is below it for sure.
     pub(crate) fn may_bend(&self) -> bool {
         let grows = self.axis != LadderAxis::Rate;
-        grows && self.knee().is_none() && self.efficiency_ci95(self.last()).is_some_and(|[low, _]| low < PROPORTIONAL)
+        let least = self.efficiency_ci95(self.last()).map_or(self.efficiency(self.last()), |[low, _]| low);
+        grows && self.points.len() > 1 && self.knee().is_none() && least < PROPORTIONAL
     }
 
     /// The knee, or the last point of a ladder that stays straight.
@@ -188,15 +193,33 @@ impl<'a> Ladder<'a> {
             points: self.points.iter().enumerate().map(point).collect(),
             knee: self.knee().map(|knee| self.knee_view(knee)),
             may_bend: self.may_bend(),
+            enough: self.enough().map(|step| step.index),
             iops_error_pct_median: median_of_sizes(self.points.iter().filter_map(error)),
         }
     }
 
     fn knee_view(&self, knee: usize) -> KneeView {
-        let least = |at: usize| self.efficiency_ci95(at).map_or(self.efficiency(at), |[low, _]| low);
-        let straight = (1..knee).rev().find(|at| least(*at) >= PROPORTIONAL).unwrap_or(0);
+        let is_straight = |at: &usize| self.efficiency_ci95(*at).is_some_and(|[low, _]| low >= PROPORTIONAL);
+        let straight = (1..knee).rev().find(is_straight).unwrap_or(0);
         let (at, step) = self.points[knee];
-        KneeView { step: step.index, at, between: [self.points[straight].0, at] }
+        let takes_over = self.limit_from(knee, self.points[straight].1.limit.name);
+        KneeView { step: step.index, at, between: [self.points[straight].0, at], takes_over }
+    }
+
+    /// The limit that takes over from `before`, from a point on. Depth takes over from nothing: it ends there.
+    fn limit_from(&self, knee: usize, before: LimitName) -> Option<LimitName> {
+        let is_part = |name: &LimitName| {
+            *name != LimitName::Unknown && (self.axis, *name) != (LadderAxis::QueueDepth, LimitName::QueueDepth)
+        };
+        let named = || self.points[knee..].iter().map(|(_, step)| step.limit.name).filter(is_part);
+        named().find(|name| *name != before).or_else(|| named().next())
+    }
+
+    /// The first point that gives nearly all of the most.
+    fn enough(&self) -> Option<&'a StepView> {
+        let most = self.points.iter().map(|(_, step)| step.iops).reduce(f64::max).filter(|most| *most > 0.0)?;
+        let grows = self.axis != LadderAxis::Rate && self.points.len() > 1;
+        self.points.iter().map(|(_, step)| *step).find(|step| grows && step.iops >= ENOUGH * most)
     }
 }
 
@@ -277,12 +300,33 @@ mod tests {
     fn the_knee_is_the_first_point_below_nine_tenths_of_proportion_for_sure() {
         let [ladder] = &ladders(&depths(&[10e3, 20e3, 39e3, 60e3, 61e3]))[..] else { panic!("one ladder") };
         assert_eq!((ladder.axis, indexes(ladder)), (LadderAxis::QueueDepth, vec![0, 1, 2, 3, 4]));
-        assert_eq!(ladder.knee, Some(KneeView { step: 3, at: 8.0, between: [4.0, 8.0] }));
+        assert_eq!(ladder.knee, Some(KneeView { step: 3, at: 8.0, between: [4.0, 8.0], takes_over: None }));
         assert_eq!((ladder.points[0].efficiency, ladder.points[0].efficiency_ci95), (Some(1.0), None));
         assert_eq!(ladder.points[3].efficiency, Some(0.75));
         assert!(ladder.points[3].efficiency_ci95.is_some_and(|[low, high]| low > 0.74 && high < 0.76));
         let straight = &ladders(&depths(&[10e3, 19.8e3]))[0];
         assert_eq!((straight.knee, straight.may_bend), (None, false));
+    }
+
+    #[test]
+    fn without_an_interval_a_point_is_no_knee_and_may_bend() {
+        let mut steps = depths(&[10e3, 20e3, 22e3]);
+        steps[2].iops_ci95 = None;
+        let ladder = ladders(&steps).remove(0);
+        assert_eq!((ladder.knee, ladder.may_bend), (None, true));
+    }
+
+    #[test]
+    fn the_knee_is_named_by_the_part_that_takes_over_and_the_least_that_is_enough_is_told() {
+        let mut steps = depths(&[10e3, 20e3, 38e3, 60e3, 63e3, 62e3]);
+        let limits = [LimitName::QueueDepth; 4].into_iter().chain([LimitName::Unknown, LimitName::Device]);
+        steps.iter_mut().zip(limits).for_each(|(step, name)| step.limit.name = name);
+        let ladder = ladders(&steps).remove(0);
+        let knee = ladder.knee.expect("bends");
+        assert_eq!((knee.step, knee.between, knee.takes_over), (3, [4.0, 8.0], Some(LimitName::Device)));
+        assert_eq!(ladder.enough, Some(3), "60 of 63 thousand");
+        steps[5].limit.name = LimitName::QueueDepth;
+        assert_eq!(ladders(&steps)[0].knee.expect("bends").takes_over, None, "depth takes over from nothing");
     }
 
     #[test]
@@ -293,7 +337,7 @@ mod tests {
         assert_eq!((open.knee, open.may_bend), (None, true));
         let mut steps = depths(&[10e3, 20e3, 35.8e3, 50e3]);
         steps[2].iops_ci95 = Some([34e3, 37.6e3]);
-        assert_eq!(ladders(&steps)[0].knee, Some(KneeView { step: 3, at: 8.0, between: [2.0, 8.0] }));
+        assert_eq!(ladders(&steps)[0].knee, Some(KneeView { step: 3, at: 8.0, between: [2.0, 8.0], takes_over: None }));
     }
 
     #[test]

@@ -39,4 +39,4 @@ pub use steadiness::{Loops, value_of};
 pub use streams::StreamSets;
 pub use trust::{stand_in, trust, trust_of_stand_in};
 pub use verdict::{arrays, goals, groups, keeps_by_far, loops, paths, surfaces, verdicts};
-pub use view::{limit_view, set_limits, set_stream_limits, step_view};
+pub use view::{is_lacking, limit_view, set_limits, set_stream_limits, step_view};

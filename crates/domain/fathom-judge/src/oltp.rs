@@ -144,6 +144,7 @@ fn load_of(run: &OltpRun<'_>, time: &TimeView) -> OltpLoad {
         lock_share: lock_time / serving,
         off_cpu_share: time.off_cpu / serving,
         cpus_busy: busy.min(1.0),
+        others_busy: others_busy(run),
         device_busy: None,
         reads_per_transaction: None,
         reads_used: None,
@@ -257,6 +258,14 @@ fn open_loop_view((share, asked_tps, record): &(f64, f64, OltpRecord)) -> OpenLo
         is_sustained: done >= asked - 3.0 * asked.sqrt(),
         new_order: latency_view(&record.kind(Kind::NewOrder).latency),
     }
+}
+
+/// Share of those CPUs that other programs use. For a single writer it is the share of one CPU that the writer waited for.
+fn others_busy(run: &OltpRun<'_>) -> Option<f64> {
+    let cpus = cpu_view(run);
+    let share = cpus.others_cores? / cpus.allowed.max(1) as f64;
+    let waited = || time_view(run.record).for_cpu * f64::from(run.record.sessions);
+    Some(if run.has_one_writer { share.min(waited()) } else { share })
 }
 
 /// Busy share of the CPUs that the run may use.

@@ -41,11 +41,9 @@ pub(crate) fn warning_text(warning: &Warning) -> Message {
             gap = Quantity::new(*gap_ns, Unit::Ns)
         ),
         Warning::IoErrors { count, errno } => msg!("warning-io-errors", count = *count, cause = cause_of(*errno)),
-        Warning::NoisyHost { steal_pct, baseline_busy_cores } => msg!(
-            "warning-noisy-host",
-            stolen = Quantity::pct(*steal_pct),
-            cores = Quantity::cores(*baseline_busy_cores)
-        ),
+        Warning::NoisyHost { steal_pct, other_busy_cores } => {
+            msg!("warning-noisy-host", stolen = Quantity::pct(*steal_pct), cores = Quantity::cores(*other_busy_cores))
+        }
         Warning::Throttled { device, sign, celsius_max } => throttled_message(device, *sign, *celsius_max),
         Warning::MemberLost { array, member, errno } => msg!(
             "warning-member-lost",
@@ -125,7 +123,7 @@ mod tests {
             Warning::RateUnsustainable { intended_iops: 20e3, achieved_iops: 15e3 },
             Warning::ReplayLate { late_ns: 3e6, gap_ns: 1e6 },
             Warning::IoErrors { count: 1, errno: 5 },
-            Warning::NoisyHost { steal_pct: 2.5, baseline_busy_cores: 0.31 },
+            Warning::NoisyHost { steal_pct: 2.5, other_busy_cores: 0.31 },
             throttled(ThrottleSign::Level, Some(81.6)),
             throttled(ThrottleSign::Transition, None),
             throttled(ThrottleSign::CriticalWarning, Some(70.0)),
@@ -156,7 +154,7 @@ mod tests {
         assert!(drift.contains("drifted by -12 % a minute"), "{drift}");
         let rate = said(Warning::RateUnsustainable { intended_iops: 20e3, achieved_iops: 15e3 });
         assert!(rate.starts_with("The rate of 20.0k IOPS is not sustainable: 15.0k were done"), "{rate}");
-        let noisy = said(Warning::NoisyHost { steal_pct: 2.5, baseline_busy_cores: 0.31 });
+        let noisy = said(Warning::NoisyHost { steal_pct: 2.5, other_busy_cores: 0.31 });
         assert!(noisy.contains("2.5 % of the CPU time") && noisy.contains("0.31 cores were busy"), "{noisy}");
         assert!(said(Warning::VerifyFailed { blocks: 1 }).starts_with("1 block came back damaged"));
         assert!(said(Warning::VerifyFailed { blocks: 2 }).starts_with("2 blocks came back damaged"));

@@ -5,6 +5,7 @@ use fathom_plan::Phase;
 use fathom_record::Warning;
 use serde_json::Value;
 
+use crate::cpu_time::other_busy_cores;
 use crate::document::{CheckCause, CheckName, StepState, StepView, Trust, TrustLevel};
 
 /// Reasons that are said; the others stand with their steps.
@@ -29,9 +30,10 @@ struct Reason {
     mend: Option<Message>,
 }
 
-/// How far the figures of these steps can be trusted.
+/// How far the figures of these steps can be trusted. `missing`: further steps of the plan that a run which stopped early did
+/// not come to.
 #[must_use]
-pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
+pub fn trust(steps: &[StepView], missing: usize, is_simulated: bool) -> Trust {
     if is_simulated {
         return Trust { level: TrustLevel::Simulated, reasons: vec![msg!("trust-simulated")], mend: None };
     }
@@ -45,6 +47,7 @@ pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
     reasons.extend(of_warnings(&measured));
     reasons.extend(unsteady(&measured));
     reasons.extend(not_run(steps));
+    reasons.extend(not_reached(measured.len(), missing));
     reasons.sort_by(|a, b| b.level.cmp(&a.level).then(b.weight.total_cmp(&a.weight)));
     let level = reasons.first().map_or(TrustLevel::Good, |r| r.level);
     reasons.truncate(REASONS_MAX);
@@ -98,9 +101,15 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 fn busy(steps: &[&StepView]) -> Option<Reason> {
     let known = || steps.iter().filter_map(|s| s.cpu.as_ref()).filter(|c| c.cpus_online > 0);
     let cpus = known().map(|c| c.cpus_online).max()?;
-    let cores = median(known().map(|c| c.baseline_busy_cores))?;
+    let cores = other_busy_cores(steps.iter().copied())?;
+    let mend = Some(msg!("trust-mend-idle", all = turns(steps)));
     let what = msg!("trust-busy", cores = Quantity::cores(cores), cpus = cpus);
-    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle", all = turns(steps))))
+    graded(cores / f64::from(cpus), BUSY, what, mend.clone()).or_else(|| {
+        let share = |step: &StepView| other_busy_cores([step]).map_or(0.0, |cores| cores / f64::from(cpus));
+        let busy = steps.iter().filter(|step| share(step) >= BUSY[0]).count();
+        let what = msg!("trust-busy-steps", count = busy, all = steps.len());
+        graded(busy as f64 / steps.len() as f64, STEPS, what, mend)
+    })
 }
 
 fn stolen(steps: &[&StepView]) -> Option<Reason> {
@@ -224,6 +233,15 @@ fn not_run(steps: &[StepView]) -> Option<Reason> {
     (bad > 0).then(|| graded((bad as f64 / all as f64).max(STEPS[0]), STEPS, what, None)).flatten()
 }
 
+/// Steps that a run which stopped early did not come to.
+fn not_reached(measured: usize, missing: usize) -> Option<Reason> {
+    let all = measured + missing;
+    let what = msg!("trust-not-reached", count = missing, all = all);
+    (missing > 0)
+        .then(|| graded((missing as f64 / all as f64).max(STEPS[0]), STEPS, what, Some(msg!("trust-mend-resume"))))
+        .flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +278,8 @@ mod tests {
             busy_physical_cores: 0.5,
             iops_per_physical_core: None,
             baseline_busy_cores,
+            other_programs_cores: None,
+            unexplained_cores: 0.0,
             steal_pct,
             busiest_cpu: None,
         };
@@ -272,19 +292,27 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_stopped_early_is_not_trusted_as_a_whole_one_is() {
+        let steps = [step(0.02), step(0.02)];
+        let (level, reasons, mend) = said(&trust(&steps, 14, false));
+        assert_eq!((level, reasons), (TrustLevel::Poor, vec!["14 of 16 steps did not run".to_owned()]));
+        assert_eq!(mend.as_deref(), Some("go on with the run (fathom run --resume)"));
+    }
+
+    #[test]
     fn narrow_intervals_on_a_quiet_host_are_good() {
         let steps: Vec<StepView> = (0..4).map(|_| on_host(step(0.02), 0.05, 0.1)).collect();
-        assert_eq!(said(&trust(&steps, false)), (TrustLevel::Good, vec![], None));
-        let simulated = trust(&steps, true);
+        assert_eq!(said(&trust(&steps, 0, false)), (TrustLevel::Good, vec![], None));
+        let simulated = trust(&steps, 0, true);
         assert_eq!((simulated.level, simulated.reasons.len()), (TrustLevel::Simulated, 1));
-        assert_eq!(trust(&[], false).level, TrustLevel::Poor);
+        assert_eq!(trust(&[], 0, false).level, TrustLevel::Poor);
     }
 
     #[test]
     fn of_short_windows_is_said_what_their_intervals_are_of() {
         let mut short = step(0.02);
         short.iops_ci95_blind_beyond_s = Some(short.runtime_s / 3.0);
-        let (level, reasons, mend) = said(&trust(&[short.clone(), short.clone(), step(0.02)], false));
+        let (level, reasons, mend) = said(&trust(&[short.clone(), short.clone(), step(0.02)], 0, false));
         assert_eq!((level, mend), (TrustLevel::Good, None));
         assert_eq!(reasons, ["intervals are of 10 s windows, not of the long run (--runtime 3m)"]);
         let known = |b: f64| matches!(fathom_stats::Scope::of(b), fathom_stats::Scope::LongRun);
@@ -296,23 +324,31 @@ mod tests {
     #[test]
     fn a_busy_host_is_named_with_what_it_took_and_what_mends_it() {
         let steps = [on_host(step(0.02), 1.9, 0.0), on_host(step(0.02), 1.9, 0.0)];
-        let (level, reasons, mend) = said(&trust(&steps, false));
+        let (level, reasons, mend) = said(&trust(&steps, 0, false));
         assert_eq!(level, TrustLevel::Poor);
         assert_eq!(reasons, ["other programs kept 1.90 of 2 CPUs busy: rates are lower bounds"]);
         assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
         // Its intervals are wide because of it. A load by hand does not wait.
-        let (_, reasons, mend) = said(&trust(&[on_host(step(0.6), 1.9, 0.0)], false));
+        let (_, reasons, mend) = said(&trust(&[on_host(step(0.6), 1.9, 0.0)], 0, false));
         assert!(reasons[0].starts_with("other programs") && reasons[1].contains("wide"), "{reasons:?}");
         assert_eq!(mend.as_deref(), Some("stop other work"));
         let mut none = on_host(step(0.6), 1.9, 0.0);
         (none.iops_ci95, none.iops_ci95_why_none) = (None, Some(msg!("trust-hot")));
-        let (_, reasons, mend) = said(&trust(&[none], false));
+        let (_, reasons, mend) = said(&trust(&[none], 0, false));
         assert!(reasons[0].starts_with("other programs") && reasons[1].contains("no 95 % interval"), "{reasons:?}");
         assert_eq!(mend.as_deref(), Some("stop other work"));
-        let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
+        let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], 0, false));
         assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));
+        // A program that runs during one of three steps.
+        let mut some = [(); 3].map(|()| on_host(step(0.02), 0.0, 0.0));
+        some[1] = on_host(step(0.02), 1.0, 0.0);
+        let (level, reasons, _) = said(&trust(&some, 0, false));
+        assert_eq!(
+            (level, reasons),
+            (TrustLevel::Usable, vec!["other programs kept CPUs busy in 1 of 3 steps".to_owned()])
+        );
         // Hours of measuring do not mend what a quiet host would.
-        let (level, reasons, mend) = said(&trust(&[on_host(step(0.6), 0.5, 0.0)], false));
+        let (level, reasons, mend) = said(&trust(&[on_host(step(0.6), 0.5, 0.0)], 0, false));
         assert!(level == TrustLevel::Poor && reasons[0].contains("wide"), "{reasons:?}");
         assert_eq!(mend.as_deref(), Some("stop other work"));
     }
@@ -321,11 +357,11 @@ mod tests {
     fn wide_intervals_say_how_much_longer_they_need() {
         // Twice as wide as wanted needs four times as long: 60 s more.
         let steps = [step(0.10), step(0.10)];
-        let (level, reasons, mend) = said(&trust(&steps, false));
+        let (level, reasons, mend) = said(&trust(&steps, 0, false));
         assert_eq!((level, reasons), (TrustLevel::Usable, vec!["95 % intervals are ±10 % wide".to_owned()]));
         assert_eq!(mend.as_deref(), Some("run 1 min 00 s longer (--time-budget)"));
-        assert_eq!(trust(&[step(0.4)], false).level, TrustLevel::Poor);
-        assert_eq!(said(&trust(&[step(1.2)], false)).1, ["95 % intervals are wider than the figures"]);
+        assert_eq!(trust(&[step(0.4)], 0, false).level, TrustLevel::Poor);
+        assert_eq!(said(&trust(&[step(1.2)], 0, false)).1, ["95 % intervals are wider than the figures"]);
     }
 
     #[test]
@@ -346,25 +382,25 @@ mod tests {
             (view.targets, view.read_pct) = (vec![target.to_owned()], read_pct);
             view
         };
-        let (_, reasons, mend) = said(&trust(&[unsteady("data", 0)], false));
+        let (_, reasons, mend) = said(&trust(&[unsteady("data", 0)], 0, false));
         assert_eq!(
             (reasons, mend.as_deref()),
             (vec!["the step was not steady".to_owned()], Some("give each step more time (--runtime 1m)"))
         );
-        let (_, reasons, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 0), unsteady("/dev/nvme0n1", 100)], false));
+        let (_, reasons, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 0), unsteady("/dev/nvme0n1", 100)], 0, false));
         assert_eq!(reasons, ["2 of 2 steps were not steady"]);
         assert!(mend.is_some_and(|m| m.contains("fathom run snia")));
-        let (_, _, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 100)], false));
+        let (_, _, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 100)], 0, false));
         assert!(mend.is_some_and(|m| m.contains("--runtime")));
         // A load by hand has no time budget, nor have two at once.
-        let (_, _, mend) = said(&trust(&[step(0.10)], false));
+        let (_, _, mend) = said(&trust(&[step(0.10)], 0, false));
         assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
         let stream = |index| {
             let mut view = step(0.10);
             view.role.stream = Some(fathom_plan::Stream { set: 0, index, of: 2, name: "s".to_owned() });
             view
         };
-        let (_, _, mend) = said(&trust(&[stream(0), stream(1)], false));
+        let (_, _, mend) = said(&trust(&[stream(0), stream(1)], 0, false));
         assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
     }
 
@@ -376,7 +412,7 @@ mod tests {
         let law = CheckView { name: CheckName::LittlesLaw, ok: Some(false), sentence: msg!("trust-hot"), cause: None };
         checked.checks.push(law);
         let many: Vec<StepView> = std::iter::once(failed).chain((0..3).map(|_| checked.clone())).collect();
-        let trust = trust(&many, false);
+        let trust = trust(&many, 0, false);
         let (level, reasons, _) = said(&trust);
         assert_eq!((level, reasons.len()), (TrustLevel::Poor, 2));
         assert!(reasons.iter().any(|r| r.starts_with("I/Os failed")), "{reasons:?}");

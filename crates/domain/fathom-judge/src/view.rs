@@ -5,8 +5,8 @@ mod latency;
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
 use fathom_model::{
-    Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, attribute_streams, cpu_cost, level_turns,
-    notices,
+    Ceiling, Confidence, CpuCost, Limit, LimitName, Observation, attribute_all, attribute_streams, cpu_cost,
+    level_turns, notices,
 };
 use fathom_plan::{Op, Step, label_message, load_words_of, loop_message, workload_message};
 use fathom_record::{HostDelta, StepFailure, StepRecord, TargetRecord};
@@ -63,6 +63,23 @@ pub fn step_view(step: &Step, outcome: Result<&StepRecord, &StepFailure>) -> Ste
         Err(StepFailure::Refused { what, why, help }) => unmeasured_view(step, StepState::Refused, what, why, help),
         Err(StepFailure::Failed { what, why, help }) => unmeasured_view(step, StepState::Failed, what, why, help),
     }
+}
+
+/// Reasons of a refusal that mean: the machine or the target lacks what the step measures.
+const LACKING: [&str; 7] = [
+    "engine-no-namespace",
+    "engine-no-poll-queues",
+    "engine-passthrough-kind",
+    "engine-passthrough-no-polling",
+    "placement-no-siblings",
+    "placement-one-node",
+    "step-missing-drives",
+];
+
+/// Whether a step was refused because the machine or the target lacks what it measures.
+#[must_use]
+pub fn is_lacking(failure: &StepFailure) -> bool {
+    matches!(failure, StepFailure::Refused { why, .. } if LACKING.contains(&why.id()))
 }
 
 fn ceiling_view(ceiling: Ceiling) -> CeilingView {
@@ -322,9 +339,33 @@ fn syncs_view(record: &StepRecord, runtime_s: f64, unsustainable: bool) -> Optio
     })
 }
 
+/// CPU time that belongs to nothing known, as a share of all that is left without other programs: interrupts and threads of
+/// the kernel that nothing names explain as much.
+const UNEXPLAINED_MAX: f64 = 0.25;
+/// The error that other programs may leave in the figure, as a share of it.
+const OTHERS_ERROR_MAX: f64 = 0.1;
+/// Share of all CPU time that other programs may use. Above it they displace the load from caches and slow down sibling
+/// threads: beside a program on one of two CPUs an I/O took 27 % more CPU time.
+const OTHERS_SHARE_MAX: f64 = 0.1;
+/// The kernel tells CPU times in units of this.
+const TICK_NS: f64 = 1e7;
+
+/// Whether the CPU time per I/O is the load's.
+fn is_clear(cost: &CpuCost, host: &HostDelta) -> bool {
+    let Some(others) = cost.other_programs_cores else { return cost.baseline_busy_cores <= cost.busy_cores };
+    // Idle time is read to a tick for each CPU, at both ends.
+    let error_cores = 2.0 * TICK_NS * host.cpus.len() as f64 / host.window_ns.max(1) as f64;
+    let leave_cpus_alone = others <= OTHERS_SHARE_MAX * host.cpus.len() as f64;
+    let is_error_small = error_cores <= OTHERS_ERROR_MAX * cost.busy_cores;
+    let are_others_few = others <= OTHERS_ERROR_MAX * cost.busy_cores;
+    leave_cpus_alone
+        && (is_error_small || are_others_few)
+        && cost.unexplained_cores <= UNEXPLAINED_MAX * cost.busy_cores
+}
+
 pub(crate) fn cpu_view(host: &HostDelta, ios: u64, iops: f64) -> Option<CpuView> {
     let cost = cpu_cost(host, ios)?;
-    let is_clear = cost.baseline_busy_cores <= cost.busy_cores;
+    let is_clear = is_clear(&cost, host);
     let all = cost.user_ns_per_io + cost.system_ns_per_io + cost.irq_ns_per_io + cost.kernel_worker_ns_per_io;
     Some(CpuView {
         ns_per_io: is_clear.then_some(all),
@@ -340,6 +381,8 @@ pub(crate) fn cpu_view(host: &HostDelta, ios: u64, iops: f64) -> Option<CpuView>
         busy_physical_cores: cost.busy_physical_cores,
         iops_per_physical_core: cost.iops_per_physical_core(iops).filter(|_| is_clear),
         baseline_busy_cores: cost.baseline_busy_cores,
+        other_programs_cores: cost.other_programs_cores,
+        unexplained_cores: cost.unexplained_cores,
         steal_pct: cost.steal_share * 100.0,
         busiest_cpu: cost.busiest_cpu,
     })

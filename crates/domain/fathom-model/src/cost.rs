@@ -30,6 +30,12 @@ pub struct CpuCost {
     pub context_switches_per_io: f64,
     /// Busy cores of the idle host, before the run.
     pub baseline_busy_cores: f64,
+    /// Busy cores of other programs during the run; the other figures do not contain them. `None` where they are not known: the
+    /// baseline stands for them.
+    pub other_programs_cores: Option<f64>,
+    /// Busy cores that belong to nothing known: not to threads of the run, to kernel threads that work for storage, to
+    /// interrupts, or to other programs that can be seen.
+    pub unexplained_cores: f64,
     /// Share of all CPU time that the hypervisor took, in [0, 1].
     pub steal_share: f64,
     /// Busiest CPU and its busy share in [0, 1].
@@ -66,17 +72,20 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
     };
     let base = &host.idle_baseline;
     let net = |now: u64, idle: u64| (now as f64 - idle as f64 * scale).max(0.0);
-    let user_ns = net(total.user_ns, base.user_ns);
-    let system_all_ns = (net(total.system_ns, base.system_ns) - host.sampler_ns as f64).max(0.0);
+    // Of the baseline only what no program did goes on during the run: programs are counted there as well.
+    let programs = host.other_programs.unwrap_or_default();
+    let idle_programs = host.other_programs.and(host.idle_baseline_programs).unwrap_or_default();
+    let user_ns =
+        net(total.user_ns.saturating_sub(programs.user_ns), base.user_ns.saturating_sub(idle_programs.user_ns));
+    let system_all_ns =
+        net(total.system_ns.saturating_sub(programs.system_ns), base.system_ns.saturating_sub(idle_programs.system_ns));
+    let system_all_ns = (system_all_ns - host.sampler_ns as f64).max(0.0);
     let irq_ns = net(total.irq_ns + total.softirq_ns, base.irq_ns + base.softirq_ns);
-    let workers_ns = host
-        .threads
-        .iter()
-        .filter(|t| t.kernel)
-        .map(|t| t.user_ns + t.system_ns)
-        .sum::<u64>()
-        .saturating_add(storage_threads_ns(host)) as f64;
-    let workers_ns = workers_ns.min(system_all_ns);
+    let thread_ns = |is_kernel: bool| {
+        host.threads.iter().filter(|t| t.kernel == is_kernel).map(|t| t.user_ns + t.system_ns).sum::<u64>()
+    };
+    let all_workers_ns = thread_ns(true).saturating_add(storage_threads_ns(host)) as f64;
+    let workers_ns = all_workers_ns.min(system_all_ns);
     let n = host.ios_between_readings(ios);
     let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
     let busy_ns = user_ns + system_all_ns + irq_ns;
@@ -93,6 +102,9 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
             0 => 0.0,
             window => base.busy_ns() as f64 / window as f64,
         },
+        other_programs_cores: host.other_programs.map(|used| used.total_ns() as f64 / host.window_ns as f64),
+        unexplained_cores: (busy_ns - irq_ns - all_workers_ns - thread_ns(false) as f64).max(0.0)
+            / host.window_ns as f64,
         steal_share: total.steal_ns as f64 / all_ns,
         busiest_cpu: host
             .cpus
@@ -106,6 +118,11 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
 /// the CPUs already.
 pub(crate) fn storage_threads_ns(host: &HostDelta) -> u64 {
     host.kernel_threads.iter().filter(|t| KernelWork::of(&t.name).is_some()).map(|t| t.busy_ns).sum()
+}
+
+/// Time that those threads were ready to run while something else had the CPU.
+pub(crate) fn storage_threads_waited_ns(host: &HostDelta) -> u64 {
+    host.kernel_threads.iter().filter(|t| KernelWork::of(&t.name).is_some()).map(|t| t.waited_ns).sum()
 }
 
 /// Busy time of physical cores over that of CPUs, in (0, 1]: the baseline is taken off both alike, since it is not known
@@ -162,7 +179,7 @@ pub(crate) fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::{KernelThreadCpu, ThreadCpu};
+    use fathom_record::{KernelThreadCpu, ProgramsCpu, ThreadCpu};
 
     fn host() -> HostDelta {
         HostDelta {
@@ -244,6 +261,30 @@ mod tests {
         assert!((c.kernel_worker_ns_per_io - 400_000.0).abs() < 1.0);
         assert!((c.system_ns_per_io - 100_000.0).abs() < 1.0);
         assert!((c.busy_cores - cpu_cost(&host(), 1_000).expect("has I/Os").busy_cores).abs() < 1e-12);
+    }
+
+    /// A program that begins after the baseline is charged to nobody, and what no program did in the baseline goes on.
+    #[test]
+    fn other_programs_are_not_charged_to_the_load() {
+        let programs = |user_ns, system_ns| Some(ProgramsCpu { user_ns, system_ns });
+        let known =
+            HostDelta { other_programs: programs(0, 0), idle_baseline_programs: programs(25_000_000, 0), ..host() };
+        let quiet = cpu_cost(&known, 1_000).expect("has I/Os");
+        let mut beside = HostDelta { other_programs: programs(700_000_000, 100_000_000), ..known.clone() };
+        beside.cpus[1].1 = CpuTime { user_ns: 750_000_000, system_ns: 100_000_000, ..CpuTime::default() };
+        let busy = cpu_cost(&beside, 1_000).expect("has I/Os");
+        assert!((busy.busy_cores - quiet.busy_cores).abs() < 1e-9, "{busy:?} {quiet:?}");
+        assert!((busy.user_ns_per_io - 250_000.0).abs() < 1.0 && (busy.system_ns_per_io - 200_000.0).abs() < 1.0);
+        assert!((busy.other_programs_cores.expect("known") - 0.8).abs() < 1e-9);
+        assert_eq!(cpu_cost(&host(), 1_000).expect("has I/Os").other_programs_cores, None);
+    }
+
+    #[test]
+    fn time_that_belongs_to_nothing_known_is_told() {
+        // 850 ms, of which interrupts took 100 ms and the poller 300 ms; no worker is among the threads.
+        let known = HostDelta { other_programs: Some(ProgramsCpu::default()), idle_baseline_window_ns: 0, ..host() };
+        let cost = cpu_cost(&known, 1_000).expect("has I/Os");
+        assert!((cost.unexplained_cores - 0.45).abs() < 1e-9, "{cost:?}");
     }
 
     #[test]

@@ -38,6 +38,8 @@ const READS_USED: f64 = 0.85;
 pub enum OltpLimit {
     /// The CPUs, or the one that a single writer has.
     Cpu,
+    /// CPU time that other programs use.
+    CpuTaken,
     /// Data that are read from the drives.
     Storage,
     /// Commits wait for the log to be on the device.
@@ -47,8 +49,8 @@ pub enum OltpLimit {
 }
 
 impl OltpLimit {
-    /// All.
-    pub const ALL: [OltpLimit; 4] = [OltpLimit::Cpu, OltpLimit::Storage, OltpLimit::LogFlush, OltpLimit::Locks];
+    /// The parts of order entry itself, which evidence speaks for or against.
+    const PARTS: [OltpLimit; 4] = [OltpLimit::Cpu, OltpLimit::Storage, OltpLimit::LogFlush, OltpLimit::Locks];
 }
 
 /// What a run showed. Shares are in [0, 1].
@@ -68,6 +70,8 @@ pub struct OltpLoad {
     pub off_cpu_share: f64,
     /// How busy the CPUs are that can serve: all of the host, or the one that a single writer has.
     pub cpus_busy: f64,
+    /// Share of those CPUs that programs other than the client and the server use; `None` where the server is not watched.
+    pub others_busy: Option<f64>,
     /// Time that the device had something in flight; `None` where nothing tells.
     pub device_busy: Option<f64>,
     /// Device reads of a transaction; `None` where nothing tells.
@@ -87,6 +91,8 @@ pub enum OltpEvidenceName {
     ServingTime,
     /// How busy the CPUs are.
     CpusBusy,
+    /// Share of the CPUs that other programs use.
+    OtherPrograms,
     /// How much of the serving time is spent off the CPUs.
     OffCpu,
     /// How busy the device is.
@@ -127,7 +133,7 @@ pub struct OltpVerdict {
 /// Weighs what a run showed.
 #[must_use]
 pub fn judge_oltp(load: &OltpLoad) -> OltpVerdict {
-    use OltpLimit::{Cpu, Locks, LogFlush, Storage};
+    use OltpLimit::{Cpu, CpuTaken, Locks, LogFlush, Storage};
     let shares =
         [(Cpu, load.cpu_share), (Storage, load.data_share), (LogFlush, load.log_share), (Locks, load.lock_share)];
     let largest = shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(shares[0]);
@@ -184,15 +190,20 @@ pub fn judge_oltp(load: &OltpLoad) -> OltpVerdict {
             relaxed(&[], &[])
         });
     }
-    OltpVerdict { limit: named(&evidence), evidence }
+    let mut limit = named(&evidence);
+    if let Some(others) = load.others_busy.filter(|others| limit == Some(Cpu) && *others > load.cpus_busy - others) {
+        limit = Some(CpuTaken);
+        evidence.push(piece(OltpEvidenceName::OtherPrograms, others, &[CpuTaken], &[]));
+    }
+    OltpVerdict { limit, evidence }
 }
 
 /// The one limit that enough speaks for and nothing against.
 fn named(evidence: &[OltpEvidence]) -> Option<OltpLimit> {
     let for_it = |limit: OltpLimit| evidence.iter().filter(|piece| piece.speaks_for.contains(&limit)).count();
     let against = |limit: OltpLimit| evidence.iter().any(|piece| piece.speaks_against.contains(&limit));
-    let most = OltpLimit::ALL.into_iter().map(for_it).max().unwrap_or(0);
-    let mut leading = OltpLimit::ALL.into_iter().filter(|&limit| for_it(limit) == most);
+    let most = OltpLimit::PARTS.into_iter().map(for_it).max().unwrap_or(0);
+    let mut leading = OltpLimit::PARTS.into_iter().filter(|&limit| for_it(limit) == most);
     let (first, second) = (leading.next()?, leading.next());
     (most >= AGREEING_MIN && second.is_none() && !against(first)).then_some(first)
 }
@@ -210,6 +221,7 @@ mod tests {
         lock_share: 0.0,
         off_cpu_share: 0.05,
         cpus_busy: 0.92,
+        others_busy: None,
         device_busy: Some(0.1),
         reads_per_transaction: Some(0.0),
         reads_used: None,
@@ -255,6 +267,16 @@ mod tests {
             let verdict = judge_oltp(&load);
             assert_eq!(verdict.limit, Some(limit), "{verdict:?}");
         }
+    }
+
+    /// The sessions wait for CPUs because other programs have most of them.
+    #[test]
+    fn cpus_that_other_programs_use_are_no_limit_of_the_database() {
+        let beside = |others| judge_oltp(&OltpLoad { others_busy: Some(others), ..OF_CPU });
+        assert_eq!(beside(0.6).limit, Some(OltpLimit::CpuTaken));
+        assert!(beside(0.6).evidence.iter().any(|piece| piece.speaks_for == [OltpLimit::CpuTaken]));
+        assert_eq!(beside(0.2).limit, Some(OltpLimit::Cpu));
+        assert_eq!(judge_oltp(&OltpLoad { others_busy: Some(0.6), ..OF_LOG }).limit, Some(OltpLimit::LogFlush));
     }
 
     #[test]

@@ -64,13 +64,17 @@ pub struct StudyHead {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub settle: bool,
+    /// Steps that need what this machine lacks are skipped: they are no failure of the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub skip_lacking: bool,
 }
 
 impl StudyHead {
     /// A study that runs its steps and no probes beside them.
     #[must_use]
     pub fn new(name: impl Into<String>, question: impl Into<String>) -> StudyHead {
-        StudyHead { name: name.into(), question: question.into(), settle: false }
+        StudyHead { name: name.into(), question: question.into(), settle: false, skip_lacking: false }
     }
 
     /// The question in words that the front can say in any language; one of the user's own is said as it stands.

@@ -32,6 +32,31 @@ impl CpuTime {
         self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
     }
 
+    /// The same with its busy time as long as the CPU was not idle in a window of `window_ns`.
+    ///
+    /// The kernel may count what a CPU does by looking at each tick, which misses work between ticks, while it measures idle
+    /// time to the microsecond (`CONFIG_TICK_CPU_ACCOUNTING`, `CONFIG_NO_HZ`). The kinds keep their shares of the busy
+    /// time. A time that does not add up to about the window is left as it is.
+    #[must_use]
+    pub fn with_exact_busy_time(self, window_ns: u64) -> CpuTime {
+        let not_busy_ns = self.idle_ns + self.iowait_ns + self.steal_ns;
+        let exact_ns = window_ns.saturating_sub(not_busy_ns);
+        if (self.busy_ns() + not_busy_ns).abs_diff(window_ns) * 5 > window_ns {
+            return self;
+        }
+        if self.busy_ns() == 0 {
+            return CpuTime { system_ns: exact_ns, ..self };
+        }
+        let scaled = |ns: u64| (ns as f64 * exact_ns as f64 / self.busy_ns() as f64) as u64;
+        CpuTime {
+            user_ns: scaled(self.user_ns),
+            system_ns: scaled(self.system_ns),
+            irq_ns: scaled(self.irq_ns),
+            softirq_ns: scaled(self.softirq_ns),
+            ..self
+        }
+    }
+
     /// Sum of two times, kind by kind.
     #[must_use]
     pub fn plus(&self, other: &CpuTime) -> CpuTime {
@@ -93,6 +118,24 @@ pub struct ThreadCpu {
     /// Time it was ready to run while something else had its CPU; 0 where the kernel does not tell.
     #[serde(default)]
     pub waited_ns: u64,
+}
+
+/// CPU time of all other programs over a window, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ProgramsCpu {
+    /// User time.
+    pub user_ns: u64,
+    /// System time.
+    pub system_ns: u64,
+}
+
+impl ProgramsCpu {
+    /// Both kinds together.
+    #[must_use]
+    pub fn total_ns(self) -> u64 {
+        self.user_ns + self.system_ns
+    }
 }
 
 /// CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -268,6 +311,18 @@ pub struct HostDelta {
     /// Kernel threads of the host that used a hundredth of a CPU and more, whoever they work for.
     #[serde(default)]
     pub kernel_threads: Vec<KernelThreadCpu>,
+    /// Time that a CPU limit of the control group stopped threads of this process, summed over CPUs; 0 without a limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub throttled_ns: u64,
+    /// CPU time of other programs. `None`: the kernel shows no processes, several ranks were merged, or an old record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub other_programs: Option<ProgramsCpu>,
+    /// CPU time of other programs in the baseline window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub idle_baseline_programs: Option<ProgramsCpu>,
     /// Interrupts.
     pub interrupts: u64,
     /// Context switches.
@@ -307,6 +362,12 @@ pub struct HostDelta {
     pub network: Vec<NetworkDelta>,
 }
 
+// As serde asks.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 impl HostDelta {
     /// The same with the baseline of another one: for a baseline that was taken apart from the step.
     #[must_use]
@@ -316,6 +377,7 @@ impl HostDelta {
             idle_baseline_window_ns: other.idle_baseline_window_ns,
             idle_baseline_interrupts: other.idle_baseline_interrupts,
             idle_baseline_context_switches: other.idle_baseline_context_switches,
+            idle_baseline_programs: other.idle_baseline_programs,
             ..self
         }
     }
@@ -333,5 +395,27 @@ impl HostDelta {
             (0, _) | (_, 0) => ios as f64,
             (measured, window) => ios as f64 * window as f64 / measured as f64,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_time_is_what_idle_time_leaves_and_keeps_the_shares_of_its_kinds() {
+        let ticks =
+            CpuTime { user_ns: 10, system_ns: 30, idle_ns: 800, iowait_ns: 60, steal_ns: 20, ..CpuTime::default() };
+        let exact = ticks.with_exact_busy_time(1_000);
+        assert_eq!((exact.user_ns, exact.system_ns, exact.busy_ns()), (30, 90, 120));
+        assert_eq!((exact.idle_ns, exact.iowait_ns, exact.steal_ns), (800, 60, 20));
+        let unseen = CpuTime { idle_ns: 900, ..CpuTime::default() };
+        assert_eq!(unseen.with_exact_busy_time(1_000).busy_ns(), 100);
+        // A kernel that counts idle time in ticks as well.
+        let whole = CpuTime { user_ns: 200, idle_ns: 800, ..CpuTime::default() };
+        assert_eq!(whole.with_exact_busy_time(1_000), whole);
+        // A CPU that was offline for a while.
+        let part = CpuTime { user_ns: 200, idle_ns: 300, ..CpuTime::default() };
+        assert_eq!(part.with_exact_busy_time(1_000), part);
     }
 }

@@ -25,8 +25,8 @@ pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
 pub use host::{
-    CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, MdState, MdSync, ThreadCpu,
-    VectorDelta, WriteCache,
+    CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, MdState, MdSync, ProgramsCpu,
+    ThreadCpu, VectorDelta, WriteCache,
 };
 pub use merge::{CPU_ROWS_MAX, Elsewhere, RankHead, RankMerger};
 pub use network::{NetworkDelta, NetworkKind, NetworkLinkDelta, RoundTrips, RpcDelta};

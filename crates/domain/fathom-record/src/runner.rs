@@ -13,7 +13,7 @@ use crate::record::StepRecord;
 pub struct Progress {
     /// Measured time so far (0 while ramping or preparing).
     pub elapsed_ns: u64,
-    /// Most it can still take.
+    /// Most it can still take; `u64::MAX` while that is not known.
     pub remaining_ns: u64,
     /// I/Os per second over the last interval.
     pub iops: f64,

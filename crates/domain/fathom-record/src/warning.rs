@@ -116,8 +116,9 @@ pub enum Warning {
     NoisyHost {
         /// Percent stolen by the hypervisor.
         steal_pct: f64,
-        /// Busy cores before the run.
-        baseline_busy_cores: f64,
+        /// Cores busy with other work, before the run or during the step, whichever is more.
+        #[serde(alias = "baseline_busy_cores")]
+        other_busy_cores: f64,
     },
     /// Heat slowed a drive down, or it warned that it would.
     Throttled {

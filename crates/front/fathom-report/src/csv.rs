@@ -98,10 +98,10 @@ const COLUMNS: &[Column] = &[
     ("sync_lat_p99_ns", |s| direction_lat(s.syncs.as_ref(), |l| l.p99)),
     ("trim_iops", |s| direction(s.trim.as_ref(), |d| d.iops)),
     ("busy_cores", |s| cpu(s, |c| c.busy_cores)),
-    ("user_ns_per_io", |s| cpu(s, |c| c.user_ns_per_io)),
-    ("system_ns_per_io", |s| cpu(s, |c| c.system_ns_per_io)),
-    ("irq_ns_per_io", |s| cpu(s, |c| c.irq_ns_per_io)),
-    ("kernel_worker_ns_per_io", |s| cpu(s, |c| c.kernel_worker_ns_per_io)),
+    ("user_ns_per_io", |s| cost(s, |c| c.user_ns_per_io)),
+    ("system_ns_per_io", |s| cost(s, |c| c.system_ns_per_io)),
+    ("irq_ns_per_io", |s| cost(s, |c| c.irq_ns_per_io)),
+    ("kernel_worker_ns_per_io", |s| cost(s, |c| c.kernel_worker_ns_per_io)),
     ("interrupts_per_io", |s| cpu(s, |c| c.interrupts_per_io)),
     ("context_switches_per_io", |s| cpu(s, |c| c.context_switches_per_io)),
     ("iops_per_core", |s| or_empty(s.cpu.as_ref().and_then(|c| c.iops_per_core))),
@@ -136,6 +136,11 @@ fn direction<T: ToString>(view: Option<&DirectionView>, read: fn(&DirectionView)
 
 fn direction_lat<T: ToString>(view: Option<&DirectionView>, read: fn(&LatencyView) -> Option<T>) -> String {
     or_empty(view.and_then(|d| d.lat_ns.as_ref()).and_then(read))
+}
+
+/// CPU time per I/O of a kind; empty where the sum of the kinds is not known.
+fn cost(step: &StepView, read: fn(&CpuView) -> f64) -> String {
+    or_empty(step.cpu.as_ref().filter(|cpu| cpu.ns_per_io.is_some()).map(read))
 }
 
 fn cpu<T: ToString>(step: &StepView, read: fn(&CpuView) -> T) -> String {

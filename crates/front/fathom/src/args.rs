@@ -563,9 +563,9 @@ pub(crate) struct FioArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_long_help = knob_flags::list(|knob| knob.flag.is_none()))]
 pub(crate) struct IoArgs {
-    /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null`, or `null:0`, `null:1`... for several, with --engine null
-    #[arg(long, short, required_unless_present = "machine", value_name = "TARGET", visible_alias = "filename",
-        help_heading = TARGET)]
+    /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null`, or `null:0`, `null:1`... for several, with --engine null [default: the
+    /// current directory]
+    #[arg(long, short, value_name = "TARGET", visible_alias = "filename", help_heading = TARGET)]
     pub(crate) target: Vec<String>,
     /// Run on this simulated machine, in virtual time: a shipped one (fathom machines) or a file; --target then names its
     /// drives, groups of drives or arrays

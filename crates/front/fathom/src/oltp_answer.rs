@@ -113,6 +113,7 @@ fn limit(document: &OltpDocument) -> String {
     let one_writer = if document.database.has_one_writer { ", of the one session that writes at a time" } else { "" };
     let named = match verdict.limit {
         Some(OltpLimit::Cpu) => format!("the CPU{one_writer}"),
+        Some(OltpLimit::CpuTaken) => "CPU time that other programs use".to_owned(),
         Some(OltpLimit::Storage) => "the drive: statements wait for data from it".to_owned(),
         Some(OltpLimit::LogFlush) => format!("the flush of the log at each commit{one_writer}"),
         Some(OltpLimit::Locks) => "sessions that wait for each other's locks".to_owned(),
@@ -138,6 +139,7 @@ fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> Strin
         OltpEvidenceName::ServingTime => format!("{percent} of the serving time goes into its largest part"),
         OltpEvidenceName::CpusBusy if has_one_writer => format!("a CPU {percent} busy with statements"),
         OltpEvidenceName::CpusBusy => format!("CPUs {percent} busy"),
+        OltpEvidenceName::OtherPrograms => format!("other programs use {percent} of the CPUs"),
         OltpEvidenceName::OffCpu => format!("{percent} of that time off the CPU"),
         OltpEvidenceName::DeviceBusy => format!("drive {percent} busy"),
         OltpEvidenceName::ReadsUsed => format!("the drive gives {percent} of its calibrated reads"),

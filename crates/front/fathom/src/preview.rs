@@ -139,7 +139,12 @@ pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
 /// Number of steps, time, and bytes to be written, in a line; `made_bytes` are of files that are made for it.
 /// A plan as executed says more than as read.
 pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
-    let (time_ns, passes) = (timed_ns(plan), has_passes(plan));
+    let time_ns = timed_ns(plan);
+    let beside = match (has_passes(plan), makes_files(plan)) {
+        (true, _) => " beside the passes that fill",
+        (false, true) => " after the files are made",
+        (false, false) => "",
+    };
     let writes = plan.writes();
     let mut written = Vec::new();
     let by_steps = plan.steps.iter().any(|s| matches!(s.phase, Phase::Fill | Phase::Precondition));
@@ -161,7 +166,7 @@ pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
         "{} steps · {} at most{} · written: {}\n",
         plan.steps.len(),
         format_duration_ns(time_ns),
-        if passes { " beside the passes that fill" } else { "" },
+        beside,
         if written.is_empty() { "nothing".to_owned() } else { written.join(", and ") },
     )
 }
@@ -179,6 +184,12 @@ pub(crate) fn timed_ns(plan: &Plan) -> u64 {
 /// Whether there are passes over the target, which take as long as the target does.
 pub(crate) fn has_passes(plan: &Plan) -> bool {
     plan.steps.iter().any(|s| !is_timed(s))
+}
+
+/// Whether files are made for steps, which takes as long as the file system does.
+fn makes_files(plan: &Plan) -> bool {
+    let needs_files = |step: &Step| step.workload.order.files.is_some_and(|files| files.op.needs_files());
+    plan.steps.iter().any(needs_files)
 }
 
 /// Longest time of a plan in short: `2 h 59 min`, with the passes that come on top of it.

@@ -250,7 +250,7 @@ impl Shown {
             figures.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
         }
         let steps = if self.steps > 1 { format!("{} of {} · ", self.done + 1, self.steps) } else { String::new() };
-        let left = format!("{steps}{} left", format_duration_ns(p.remaining_ns + self.later_ns));
+        let left = format!("{steps}{}", time_left(p.remaining_ns, self.later_ns));
         let line = Line { load: load.trim_start(), figures: &figures, spark: &spark(&self.rates), left: &left };
         if self.bar.is_some() {
             self.show(&line.within(usize::from(console::Term::stderr().size().1)));
@@ -384,6 +384,15 @@ fn spoils_conditioning(warning: &Warning) -> bool {
     )
 }
 
+/// Time left of the run: of this step, which may not be known (`u64::MAX`), and of the later ones.
+fn time_left(this_ns: u64, later_ns: u64) -> String {
+    match (this_ns, later_ns) {
+        (u64::MAX, 0) => "time left not known".to_owned(),
+        (u64::MAX, later_ns) => format!("{} left after this", format_duration_ns(later_ns)),
+        _ => format!("{} left", format_duration_ns(this_ns.saturating_add(later_ns))),
+    }
+}
+
 /// Most that a step can take; a pass over its region ends long before its bound, so that counts as nothing.
 fn most_ns(step: &Step) -> u64 {
     let unbounded = step.length.passes.is_some() && step.length.budget_ns > LONG_NS;
@@ -401,7 +410,14 @@ fn spark(rates: &VecDeque<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Line;
+    use super::{Line, time_left};
+
+    #[test]
+    fn a_time_that_is_not_known_is_not_told() {
+        assert_eq!(time_left(2_000_000_000, 60_000_000_000), "1 min 02 s left");
+        assert_eq!(time_left(u64::MAX, 60_000_000_000), "1 min 00 s left after this");
+        assert_eq!(time_left(u64::MAX, 0), "time left not known");
+    }
 
     #[test]
     fn eighty_columns_keep_the_figures_and_the_time_left() {

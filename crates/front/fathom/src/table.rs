@@ -78,7 +78,7 @@ pub(crate) fn median_row(layout: Layout, steps: &[&StepView]) -> Option<String> 
 }
 
 fn cells_row(layout: Layout, step: &StepView, runs: usize) -> String {
-    let lat = step.lat_ns.as_ref();
+    let lat = durable_latency(step).or(step.lat_ns.as_ref());
     let quantile = |pick: fn(&LatencyView) -> Option<u64>, name: &str| match lat {
         Some(l) => match (pick(l), l.needs.get(name)) {
             (Some(ns), _) => format_ns(ns as f64),
@@ -100,6 +100,13 @@ fn cells_row(layout: Layout, step: &StepView, runs: usize) -> String {
     line(layout, &cells)
 }
 
+/// Latency of the sync that makes each write durable; the write alone ends in the page cache or the drive's cache. `None` for
+/// steps without a sync after each write.
+fn durable_latency(step: &StepView) -> Option<&LatencyView> {
+    let is_each_synced = step.durability.sync.is_some_and(|sync| sync.writes == 1);
+    step.syncs.as_ref().filter(|_| is_each_synced)?.lat_ns.as_ref()
+}
+
 fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[String; 8]) -> String {
     let width = layout.label;
     if layout.wide {
@@ -110,23 +117,15 @@ fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[Strin
 }
 
 fn label(layout: Layout, step: &StepView) -> String {
-    let full = full_label(layout, step);
-    match step.role.rate_share {
-        // The share stands at the end, and is all that tells the steps of such a ladder apart.
-        Some(share) if full.chars().count() > layout.label => {
-            let share = format!(" {} %", share.pct);
-            shorten(&full, layout.label - share.len()) + &share
-        }
-        _ => shorten(&full, layout.label),
-    }
+    fitted_label(layout, step, layout.label)
 }
 
-fn full_label(layout: Layout, step: &StepView) -> String {
-    let text = match layout.wide {
-        true => step.label.clone(),
-        false => short_words(&step.label),
-    };
-    if layout.groups { format!("{}: {text}", step.group) } else { text }
+/// The label with its group, in short words where it would be wider than `width`.
+fn fitted_label(layout: Layout, step: &StepView, width: usize) -> String {
+    let with_group = |text: &str| if layout.groups { format!("{}: {text}", step.group) } else { text.to_owned() };
+    let full = with_group(&step.label);
+    let is_fitting = layout.wide && full.chars().count() <= width;
+    if is_fitting { full } else { shorten(&with_group(&short_words(&step.label)), width) }
 }
 
 /// fio's short words for the order of the blocks.
@@ -140,7 +139,7 @@ fn with_runs(layout: Layout, step: &StepView, runs: usize) -> String {
         return label(layout, step);
     }
     let tail = format!(" x{runs}");
-    shorten(&full_label(layout, step), layout.label.saturating_sub(tail.len())) + &tail
+    fitted_label(layout, step, layout.label.saturating_sub(tail.len())) + &tail
 }
 
 /// The table of a run: rounds of a loop by its last one, turns of a comparison by their median, conditioning in a line.
@@ -202,11 +201,16 @@ pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
 /// Legend of what a row can hold besides numbers; empty when no row needs it.
 pub(crate) fn legend(steps: &[StepView]) -> String {
     let mut out = String::new();
-    let missing = steps
-        .iter()
-        .any(|s| s.lat_ns.as_ref().is_some_and(|l| ["p50", "p99", "p99.9"].iter().any(|n| l.needs.contains_key(*n))));
+    let missing = steps.iter().any(|s| {
+        durable_latency(s)
+            .or(s.lat_ns.as_ref())
+            .is_some_and(|l| ["p50", "p99", "p99.9"].iter().any(|n| l.needs.contains_key(*n)))
+    });
     if missing {
         out.push_str(" +N s: the quantile needs N seconds more to have 100 I/Os beyond it\n");
+    }
+    if steps.iter().any(|s| durable_latency(s).is_some()) {
+        out.push_str(" p50 to p99.9 of synced writes: latency of the sync\n");
     }
     if steps.iter().any(|s| s.role.block.is_some()) {
         out.push_str(" xN: the median of N runs in turns\n");
@@ -249,16 +253,33 @@ fn cpu(step: &StepView) -> String {
     step.cpu.as_ref().and_then(|c| c.ns_per_io).map_or("-".into(), format_ns)
 }
 
-/// A text of at most `width` characters; `…` stands for what was cut.
+/// A text of at most `width` characters. Names begin alike and differ at the end, so `…` stands for the beginning.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    let length = text.chars().count();
+    if length <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width - 1).collect();
-    format!("{kept}…")
+    let kept: String = text.chars().skip(length + 1 - width).collect();
+    format!("…{kept}")
 }
 
-/// I/Os per core, with what they were divided by.
+/// CPU time per I/O by kind, or the reason why it is not known.
+fn cpu_per_io(c: &CpuView) -> String {
+    let events = format!("{:.2} interrupts · {:.2} context switches", c.interrupts_per_io, c.context_switches_per_io);
+    if c.ns_per_io.is_none() {
+        let others = c.other_programs_cores.unwrap_or(c.baseline_busy_cores);
+        return format!("unknown, other programs used {others:.2} of {} CPUs · {events}", c.cpus_online);
+    }
+    format!(
+        "user {} · system {} · irq {} · kernel workers {} · {events}",
+        format_ns(c.user_ns_per_io),
+        format_ns(c.system_ns_per_io),
+        format_ns(c.irq_ns_per_io),
+        format_ns(c.kernel_worker_ns_per_io),
+    )
+}
+
+/// I/Os per core, with the cores that they are divided by.
 fn per_core(c: &CpuView) -> String {
     let rate = |iops: Option<f64>| iops.map_or("-".into(), format_iops);
     format!(
@@ -356,19 +377,10 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
         ));
     }
     if let Some(c) = &step.cpu {
-        if c.ns_per_io.is_none() {
-            line("  CPU per I/O: lost in other work, the idle host was busier than this step".to_owned());
+        line(format!("  CPU per I/O: {}", cpu_per_io(c)));
+        if c.ns_per_io.is_some() {
+            line(format!("  {}", per_core(c)));
         }
-        line(format!(
-            "  CPU per I/O: user {} · system {} · irq {} · kernel workers {} · {:.2} interrupts · {:.2} context switches",
-            format_ns(c.user_ns_per_io),
-            format_ns(c.system_ns_per_io),
-            format_ns(c.irq_ns_per_io),
-            format_ns(c.kernel_worker_ns_per_io),
-            c.interrupts_per_io,
-            c.context_switches_per_io
-        ));
-        line(format!("  {}", per_core(c)));
     }
     if let Some(text) = ran_on(step) {
         line(format!("  {text}"));

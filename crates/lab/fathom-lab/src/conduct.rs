@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fathom_host::{WithoutIommu, database_files};
-use fathom_judge::document::{Document, StepView};
+use fathom_judge::document::{Document, StepState, StepView};
 use fathom_message::{Message, msg};
 use fathom_plan::{Phase, Plan, RanksPlan, Step};
 use fathom_record::{LadderPrediction, Progress};
@@ -376,8 +376,8 @@ impl Run<'_> {
         for note in plan.notes.iter().chain(notes) {
             on_event(Event::Note(note));
         }
-        let result =
-            Conductor::new(lab, run, site, stop, options).and_then(|mut conductor| conductor.steps(plan, on_event));
+        let result = Conductor::new(lab, run, &plan.study, site, stop, options)
+            .and_then(|mut conductor| conductor.steps(plan, on_event));
         let state = match &result {
             Err(_) => RunState::Failed,
             Ok(_) if stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -399,6 +399,9 @@ impl Run<'_> {
         forget_clean_folders(lab)?;
         let bad_steps = result?;
         let document = document_of(lab, run)?;
+        // A study of which the machine has nothing has no answer.
+        let skipped = document.steps.iter().filter(|step| step.state == StepState::Skipped).count();
+        let bad_steps = if skipped == document.steps.len() { skipped as u32 } else { bad_steps };
         Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
     }
 }

@@ -30,6 +30,6 @@ pub use ranks::{Link, PackedError, Ranks, SILENCE, Unpacker, packed_record, serv
 pub use rebuild::{RebuildError, rebuild_array};
 pub use site::{
     FILE_BYTES_DEFAULT, HostLook, IDLE_BASELINE, SimulatedMachine, SimulatedMembers, SimulatedTarget, TakeError,
-    TargetError, look_at_host, simulated_machine, simulated_members,
+    TargetError, is_simulated, look_at_host, simulated_machine, simulated_members,
 };
 pub use view::{document_of, headline_of};

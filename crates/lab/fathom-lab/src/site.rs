@@ -45,7 +45,7 @@ pub use measure::IDLE_BASELINE;
 pub use members::{SimulatedMembers, SimulatedTarget, simulated_members};
 pub(crate) use real::RealSite;
 pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};
-pub use simulated::{SimulatedMachine, simulated_machine};
+pub use simulated::{SimulatedMachine, is_simulated, simulated_machine};
 pub(crate) use simulated::{expand_simulated, simulated_caveat};
 pub(crate) use simulation::{KNOWN_REL_HALF_WIDTH, SimulatedSite};
 pub use user_space::TakeError;

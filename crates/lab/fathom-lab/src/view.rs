@@ -2,15 +2,15 @@
 
 use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
-use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
+use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepState, StepView};
 use fathom_judge::{
-    Loops, StreamSets, add_prediction, ladders, references, rfc3339, set_limits, set_predicted, set_stream_limits,
-    stand_in, step_view, trust, trust_of_stand_in, verdicts, withhold_intervals,
+    Loops, StreamSets, add_prediction, is_lacking, ladders, references, rfc3339, set_limits, set_predicted,
+    set_stream_limits, stand_in, step_view, trust, trust_of_stand_in, verdicts, withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
-use fathom_plan::{fio_command, label_message, set_label};
-use fathom_record::StepRecord;
+use fathom_plan::{Phase, Step, StudyHead, fio_command, label_message, set_label};
+use fathom_record::{StepFailure, StepRecord};
 use fathom_store::{Lab, RunHead, RunId, RunState, RunSummary, StoreError};
 
 use crate::facts::{FactsOfRun, inventory_of, observation};
@@ -39,6 +39,27 @@ pub fn headline_of(lab: &Lab, run: &RunSummary) -> Result<Option<Message>, Store
     Ok(Some(sentence))
 }
 
+/// View of one ended step of a study: refused for what the machine lacks, it may be skipped instead.
+pub(crate) fn view_of(study: &StudyHead, step: &Step, outcome: Result<&StepRecord, &StepFailure>) -> StepView {
+    let mut view = step_view(step, outcome);
+    if study.skip_lacking && outcome.is_err_and(is_lacking) {
+        view.state = StepState::Skipped;
+    }
+    view
+}
+
+/// Steps that the run would have measured had it not stopped early. A finished run leaves out what it needed no more.
+fn not_reached(head: &RunHead, steps: &[StepView]) -> usize {
+    let is_missing = |index: u32| steps.iter().all(|step| step.index != index);
+    let planned = head.plan.steps.iter().filter(|step| step.phase == Phase::Measure);
+    match head.summary.state {
+        RunState::Finished => 0,
+        RunState::Running | RunState::Interrupted | RunState::Failed => {
+            planned.filter(|step| is_missing(step.index)).count()
+        }
+    }
+}
+
 /// Builds the document of a stored run, one step at a time: a thousand records would not fit small machines.
 ///
 /// # Errors
@@ -59,7 +80,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
-        let mut view = step_view(&stored.step, stored.outcome.as_ref());
+        let mut view = view_of(&head.plan.study, &stored.step, stored.outcome.as_ref());
         let record = stored.outcome.as_ref().ok();
         if let Some(record) = record {
             loops.see(&stored.step, record);
@@ -93,7 +114,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         schema: SCHEMA,
         trust: Some(match stand_in(&host) {
             Some(system) => trust_of_stand_in(system),
-            None => trust(&steps, head.plan.machine.is_some()),
+            None => trust(&steps, not_reached(&head, &steps), head.plan.machine.is_some()),
         }),
         verdict: Vec::new(),
         run: run_info(&head),

@@ -30,14 +30,15 @@ const FILES_PER_LOOK: u32 = 256;
 /// system write them out, so that none of that falls into the measurement. A step that makes files needs none.
 ///
 /// `within`: the longest time that this may take. Fewer files are made where it is not enough, at least one for each thread
-/// and target, and as many in each folder. Returns files per thread and target, 0 for a step that needs none.
+/// and target, and as many in each folder. Returns files per thread and target, 0 for a step that needs none. `go_on`: called
+/// with the files made so far per thread and target; `false` ends it early.
 ///
 /// # Errors
 /// When a file cannot be made.
 pub fn lay_out_files(
     step: &Step,
     bindings: &Bindings,
-    is_stopped: &dyn Fn() -> bool,
+    go_on: &mut dyn FnMut(u32) -> bool,
     within: Option<Duration>,
 ) -> Result<u32, StepFailure> {
     let Some(load) = step.workload.order.files.filter(|load| load.op.needs_files()) else { return Ok(0) };
@@ -53,7 +54,7 @@ pub fn lay_out_files(
     // Not zeros, which a file system may leave out.
     let data = vec![0x5a; load.bytes_per_file as usize];
     let mut made = 0;
-    while made < load.files_per_thread && !is_stopped() && (made == 0 || until.is_none_or(|end| Instant::now() < end)) {
+    while made < load.files_per_thread && go_on(made) && (made == 0 || until.is_none_or(|end| Instant::now() < end)) {
         // The first file alone: a slow file system is known after it.
         let up_to = if made == 0 { 1 } else { load.files_per_thread.min(made + FILES_PER_LOOK) };
         for (target, folder) in &folders {
@@ -120,7 +121,7 @@ mod tests {
         }
         let plan = Plan::from_io(&knobs, vec![target.clone()], "").expect("a plan");
         let bindings: Bindings = std::iter::once(Binding::folder(&Root::live(), target, &own)).collect();
-        let made = lay_out_files(&plan.steps[0], &bindings, &|| false, within).expect("made");
+        let made = lay_out_files(&plan.steps[0], &bindings, &mut |_| true, within).expect("made");
         let there = ["t0", "t1"].map(|name| std::fs::read_dir(own.path().join(name)).expect("a folder").count());
         (made, there)
     }

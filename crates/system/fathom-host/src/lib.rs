@@ -5,6 +5,7 @@
 //! only with a [`WriteConsent`].
 
 mod binding;
+mod control_groups;
 mod cpu;
 mod databases;
 mod disk;
@@ -33,6 +34,7 @@ mod placement;
 mod polling;
 mod process_io;
 mod procfs;
+mod programs;
 mod root;
 mod sampler;
 pub mod settings;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::control_groups::{GroupVersion, control_groups};
 use crate::root::Root;
 
 /// Memory that may still be allocated, and the limit that bounds it.
@@ -73,38 +74,11 @@ const VERSION_2: GroupFiles =
 
 /// The least that any control group of this process, or one above it, has left.
 fn left_in_groups(root: &Root) -> Option<u64> {
-    let groups = root.read("proc/self/cgroup").ok()?;
-    let mounts = root.read("proc/self/mountinfo").ok()?;
-    let mut left = None;
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { continue };
-        let (files, kind) = match controllers {
-            "" => (&VERSION_2, "cgroup2"),
-            _ if controllers.split(',').any(|c| c == "memory") => (&VERSION_1, "cgroup"),
-            _ => continue,
-        };
-        let Some((point, top)) = mounts.lines().find_map(|line| mount_of_groups(line, kind)) else { continue };
-        let here = levels(&point, &top, group).into_iter().filter_map(|level| left_in(root, &level, files)).min();
-        left = left.into_iter().chain(here).min();
-    }
-    left
-}
-
-/// Mount point of the control groups of `kind`, and the group mounted there. Version 1 lists the controllers last.
-fn mount_of_groups(line: &str, kind: &str) -> Option<(PathBuf, String)> {
-    let (before, after) = line.split_once(" - ")?;
-    let (mut before, after) = (before.split(' '), after.split(' ').collect::<Vec<_>>());
-    let (top, point) = (before.nth(3)?, before.next()?);
-    let is_it = after.first() == Some(&kind)
-        && (kind == "cgroup2" || after.last().is_some_and(|options| options.split(',').any(|o| o == "memory")));
-    is_it.then(|| (PathBuf::from(point.trim_start_matches('/')), top.to_owned()))
-}
-
-/// The folders of a group and of all above it, relative to the root.
-fn levels(point: &Path, top: &str, group: &str) -> Vec<PathBuf> {
-    let inside = group.strip_prefix(top.trim_end_matches('/')).unwrap_or(group).trim_matches('/');
-    Path::new(inside).ancestors().map(|level| point.join(level)).collect()
+    let left = |(version, group): (GroupVersion, PathBuf)| match version {
+        GroupVersion::One => left_in(root, &group, &VERSION_1),
+        GroupVersion::Two => left_in(root, &group, &VERSION_2),
+    };
+    control_groups(root, "memory").into_iter().filter_map(left).min()
 }
 
 fn left_in(root: &Root, level: &Path, files: &GroupFiles) -> Option<u64> {

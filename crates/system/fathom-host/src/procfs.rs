@@ -129,6 +129,32 @@ pub(crate) fn parse_task(text: &str, tick_ns: u64) -> Option<TaskStat<'_>> {
     Some(TaskStat { name, is_kernel, user_ns: user * tick_ns, system_ns: system * tick_ns })
 }
 
+/// A process and its CPU time from its `stat` (proc_pid_stat(5)), with that of its ended children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessStat {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    /// True for the kernel's own threads.
+    pub(crate) is_kernel: bool,
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+}
+
+/// Parses a process's `stat`; `None` when it is cut or malformed, as for a process that is just ending.
+pub(crate) fn parse_process(text: &str, tick_ns: u64) -> Option<ProcessStat> {
+    let pid = text.get(..text.find(' ')?)?.parse().ok()?;
+    // After the name: state is field 3, ppid 4, flags 9, utime 14, stime 15, cutime 16, cstime 17.
+    let words: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().take(15).collect();
+    let number = |field: usize| words.get(field - 3)?.parse::<u64>().ok();
+    Some(ProcessStat {
+        pid,
+        parent: u32::try_from(number(4)?).ok()?,
+        is_kernel: number(9)? & PF_KTHREAD != 0,
+        user_ns: (number(14)? + number(16)?) * tick_ns,
+        system_ns: (number(15)? + number(17)?) * tick_ns,
+    })
+}
+
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_record::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, WriteCache};
+use fathom_record::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, ProgramsCpu, WriteCache};
 
+use crate::control_groups::throttled_ns;
 use crate::cpu::Topology;
 use crate::disk::devices_below;
 use crate::health::{HealthLooks, HealthWatch};
@@ -18,6 +19,7 @@ use crate::md::MdWatch;
 use crate::mount::Mount;
 use crate::network::NetworkWatch;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats};
+use crate::programs::ProgramWatch;
 use crate::root::{ProbeError, Root};
 use crate::sys;
 use crate::system::machine::Counters;
@@ -51,13 +53,18 @@ pub struct HostSampler {
     first_read: Instant,
     stat_first: Stat,
     stat_last: Stat,
+    stat_last_read: Instant,
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
     /// Before the first reading of the disks.
     disks_first_read: Instant,
     members_first: Vec<DiskCounters>,
+    /// Time that CPU limits had stopped this process at the first reading, ns.
+    throttled_first_ns: u64,
+    root: Root,
     tasks: TaskWatch,
     kernel_threads: KernelThreadWatch,
+    programs: ProgramWatch,
     health: HealthWatch,
     network: NetworkWatch,
     busy_by_interval: Vec<Vec<f32>>,
@@ -75,16 +82,19 @@ struct Baseline {
     time: CpuTime,
     interrupts: u64,
     context_switches: u64,
+    programs: Option<ProgramsCpu>,
     window_ns: u64,
 }
 
 impl Baseline {
     fn between(before: &Stat, after: &Stat, window_ns: u64) -> Baseline {
         Baseline {
-            time: pairs(before, after)
-                .fold(CpuTime::default(), |sum, (_, first, last)| sum.plus(&cpu_difference(last, first))),
+            time: pairs(before, after).fold(CpuTime::default(), |sum, (_, first, last)| {
+                sum.plus(&cpu_difference(last, first).with_exact_busy_time(window_ns))
+            }),
             interrupts: after.interrupts.wrapping_sub(before.interrupts),
             context_switches: after.context_switches.wrapping_sub(before.context_switches),
+            programs: None,
             window_ns,
         }
     }
@@ -136,14 +146,18 @@ impl HostSampler {
             first_read: Instant::now(),
             stat_first: Stat::default(),
             stat_last: Stat::default(),
+            stat_last_read: Instant::now(),
             scratch: Stat::default(),
             disks_first: Vec::new(),
             disks_first_read: Instant::now(),
             members_first: Vec::new(),
             health,
             network: NetworkWatch::new(root, &[]),
+            throttled_first_ns: 0,
+            root: root.clone(),
             tasks: TaskWatch::new(root.clone(), tick_ns),
             kernel_threads: KernelThreadWatch::new(root.clone(), tick_ns),
+            programs: ProgramWatch::new(root.clone(), tick_ns),
             busy_by_interval: Vec::new(),
             shares_by_interval: Vec::new(),
             events_by_interval: Vec::new(),
@@ -168,11 +182,14 @@ impl HostSampler {
     /// [`ProbeError`] when /proc/stat cannot be read.
     pub fn take_baseline(&mut self, duration: Duration) -> Result<(), ProbeError> {
         let (mut before, mut after) = (Stat::default(), Stat::default());
-        let start = Instant::now();
+        self.programs.mark_start();
         self.read_stat(&mut before)?;
+        let start = Instant::now();
         thread::sleep(duration);
         self.read_stat(&mut after)?;
-        self.baseline = Baseline::between(&before, &after, ns_since(start));
+        let length_ns = ns_since(start);
+        let programs = self.programs.used();
+        self.baseline = Baseline { programs, ..Baseline::between(&before, &after, length_ns) };
         Ok(())
     }
 
@@ -214,6 +231,7 @@ impl HostSampler {
     /// The first reading of all counters, the times of the CPUs last.
     fn read_first(&mut self) -> Result<(), ProbeError> {
         self.kernel_threads.mark_start();
+        self.programs.mark_start();
         self.tasks.mark_start();
         self.network.mark_start();
         self.disks_first_read = Instant::now();
@@ -221,9 +239,11 @@ impl HostSampler {
         self.read_disks(&mut first.0, &mut first.1)?;
         (self.disks_first, self.members_first) = first;
         self.vectors_first = self.read_vectors()?;
+        self.throttled_first_ns = throttled_ns(&self.root);
         let mut stat = std::mem::take(&mut self.stat_first);
         self.read_stat(&mut stat)?;
         self.first_read = Instant::now();
+        self.stat_last_read = self.first_read;
         self.stat_last.clone_from(&stat);
         self.stat_first = stat;
         self.sampler_ns = 0;
@@ -240,10 +260,12 @@ impl HostSampler {
         self.kernel_threads.sample();
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
+        let interval_ns = ns_since(self.stat_last_read);
+        self.stat_last_read = Instant::now();
         // In the order of the first reading, so that every interval has the same columns. A CPU offline did nothing.
         let times = self.stat_first.cpus.iter().map(|(number, _)| {
             match (find(&self.stat_last, *number), find(&now, *number)) {
-                (Some(before), Some(after)) => cpu_difference(after, before),
+                (Some(before), Some(after)) => cpu_difference(after, before).with_exact_busy_time(interval_ns),
                 _ => CpuTime::default(),
             }
         });
@@ -271,7 +293,9 @@ impl HostSampler {
         let disks_ns = ns_since(self.disks_first_read);
         let vectors_now = self.read_vectors()?;
         self.tasks.sample();
-        let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
+        let cpus = pairs(&self.stat_first, &now)
+            .map(|(n, first, last)| (n, cpu_difference(last, first).with_exact_busy_time(window_ns)))
+            .collect();
         let (drives, health_ns) = self.health.finish();
         let network = self.network.finish();
         let md_state = self.md.finish();
@@ -294,8 +318,11 @@ impl HostSampler {
             idle_baseline_window_ns: self.baseline.window_ns,
             idle_baseline_interrupts: self.baseline.interrupts,
             idle_baseline_context_switches: self.baseline.context_switches,
+            throttled_ns: throttled_ns(&self.root).saturating_sub(self.throttled_first_ns),
             threads: self.tasks.times(),
             kernel_threads: self.kernel_threads.finish(window_ns),
+            other_programs: self.programs.used(),
+            idle_baseline_programs: self.baseline.programs,
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
             disks,

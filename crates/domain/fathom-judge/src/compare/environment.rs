@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fathom_message::{Message, msg};
+use fathom_message::{Message, Quantity, msg};
 use serde_json::Value;
 
+use crate::cpu_time::other_busy_cores;
 use crate::document::{Area, Difference, Document, StepView};
 
 /// Facts of the host, by their key in the document.
@@ -37,6 +38,9 @@ const DEVICE: [(&str, Message); 13] = [
     ("io_poll", msg!("compare-polling")),
 ];
 
+/// Other work that differs by so many CPUs is a difference between runs.
+const BUSY_APART: f64 = 0.25;
+
 /// Facts of the file system of a target.
 const MOUNT: [&str; 2] = ["/mount/fs_type", "/mount/options"];
 
@@ -50,6 +54,13 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
     };
     for (key, what) in HOST {
         add(Area::Host, &what, runs.iter().map(|r| text(r.host.get(key))).collect());
+    }
+    let busy: Vec<Option<f64>> = runs.iter().map(|run| other_busy_cores(&run.steps)).collect();
+    let known: Vec<f64> = busy.iter().flatten().copied().collect();
+    let range = known.iter().copied().fold(0.0, f64::max) - known.iter().copied().fold(f64::INFINITY, f64::min);
+    if known.len() == runs.len() && range >= BUSY_APART {
+        let cores = |cores: &f64| msg!("compare-busy-cores", cores = Quantity::cores(*cores));
+        add(Area::Host, &msg!("compare-other-work"), busy.iter().map(|busy| busy.as_ref().map(cores)).collect());
     }
     let settings: Vec<BTreeMap<Setting, String>> = runs.iter().map(|r| settings(&r.host)).collect();
     let mut names: Vec<&Setting> = settings.iter().flat_map(BTreeMap::keys).collect();

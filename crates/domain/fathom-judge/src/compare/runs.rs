@@ -287,7 +287,7 @@ fn left_over<'a>(
 
 /// Refused before it began, rather than failed.
 fn is_refused(step: &StepView) -> bool {
-    step.state == StepState::Refused
+    matches!(step.state, StepState::Refused | StepState::Skipped)
 }
 
 fn side_of(runs: &[&Document], index: u32) -> Side {

@@ -91,7 +91,7 @@ pub struct DirectionView {
     pub lat_ns: Option<LatencyView>,
 }
 
-/// CPU cost of the whole host per I/O, idle baseline subtracted.
+/// CPU cost of the whole host per I/O, without other programs (or, where they are not known, without the idle baseline).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuView {
@@ -99,7 +99,7 @@ pub struct CpuView {
     pub busy_cores: f64,
     /// Online CPUs.
     pub cpus_online: u32,
-    /// All kinds of time together; `None` where the idle host was busier than the run, which is then lost in its noise.
+    /// All kinds of time together; `None` where other work or time that belongs to nothing known would be a good part of it.
     #[serde(default)]
     pub ns_per_io: Option<f64>,
     /// User time.
@@ -124,6 +124,12 @@ pub struct CpuView {
     pub iops_per_physical_core: Option<f64>,
     /// Idle baseline, busy cores.
     pub baseline_busy_cores: f64,
+    /// Busy cores of other programs during the step, in none of the other figures; `None` where they are not known.
+    #[serde(default)]
+    pub other_programs_cores: Option<f64>,
+    /// Busy cores that belong to nothing known; part of the other figures.
+    #[serde(default)]
+    pub unexplained_cores: f64,
     /// Share of the window stolen by the hypervisor, percent of all CPUs.
     pub steal_pct: f64,
     /// Busiest CPU: number and busy share in [0, 1].

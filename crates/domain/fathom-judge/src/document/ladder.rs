@@ -1,5 +1,6 @@
 //! Ladders: steps that differ in one thing alone, of which each has more than the one before.
 
+use fathom_model::LimitName;
 use serde::{Deserialize, Serialize};
 
 use super::LadderAxis;
@@ -15,6 +16,9 @@ pub struct LadderView {
     pub points: Vec<LadderPoint>,
     /// Where it stops growing in proportion; `None`: nowhere for sure.
     pub knee: Option<KneeView>,
+    /// The step with the least that gives 95 % of the most of the ladder; `None` for rates and single points.
+    #[serde(default)]
+    pub enough: Option<u32>,
     /// Whether its last point may lie below proportion although no point does for sure.
     pub may_bend: bool,
     /// Median size of the error of predicted IOPS over its steps, percent; `None` where nothing was predicted.
@@ -35,7 +39,7 @@ pub struct LadderPoint {
     pub efficiency_ci95: Option<[f64; 2]>,
 }
 
-/// The first point that gives less than nine tenths of its proportion, with its whole interval where it has one.
+/// The first point that gives less than nine tenths of its proportion, with its whole interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct KneeView {
@@ -45,4 +49,7 @@ pub struct KneeView {
     pub at: f64,
     /// Where the ladder bends: after the last point that is in proportion for sure, at the latest at the knee.
     pub between: [f64; 2],
+    /// The part that limits it from there on; `None` where no step names one.
+    #[serde(default)]
+    pub takes_over: Option<LimitName>,
 }

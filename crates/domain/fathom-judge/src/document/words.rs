@@ -45,6 +45,8 @@ words! {
         Measured = "measured",
         /// It was not begun.
         Refused = "refused",
+        /// It was not begun, because the machine lacks what it measures, and the study goes on without it.
+        Skipped = "skipped",
         /// It was begun and did not end well.
         Failed = "failed",
         /// Its figures were quoted from a file.

@@ -6,7 +6,7 @@ use fathom_plan::{EngineName, Phase};
 
 use super::caveats::limiting_part;
 use super::kind::{Kind, Loads};
-use super::parts::{depth_or_rate, is_bandwidth, load, p99};
+use super::parts::{depth_or_rate, is_bandwidth, p50, p99};
 use super::plateau::Most;
 use crate::document::{Brief, BriefRow, NextCommand, StepView};
 
@@ -51,6 +51,7 @@ fn part_cell(step: &StepView) -> Option<Message> {
         LimitName::Core if step.spread.workers(step.threads, step.devices) == 1 => msg!("brief-part-one-core"),
         LimitName::Core => msg!("brief-part-cores"),
         LimitName::AllCores => msg!("brief-part-all-cores"),
+        LimitName::CpuTaken => msg!("brief-part-cpu-taken"),
         LimitName::IrqCore => msg!("brief-part-irq-core"),
         LimitName::KernelThread => msg!("brief-part-kernel-thread"),
         LimitName::FileSystem => msg!("brief-part-file-system"),
@@ -95,10 +96,17 @@ pub(super) fn latency_cell(step: &StepView) -> Option<Message> {
     })
 }
 
+/// Latency of one I/O at a time, or at the most where no such step was measured.
+fn latency_of(kind: &Loads<'_>, most: &Most<'_>) -> Option<Message> {
+    let alone = kind.alone().filter(|alone| alone.index != most.first().index);
+    let p50 = alone.and_then(|alone| p50(alone.lat_ns.as_ref()?));
+    p50.map(|p50| msg!("brief-cell-alone", p50 = Quantity::ns(p50.value))).or_else(|| latency_cell(most.first()))
+}
+
 /// `71.0k IOPS ±2.5 % of 4k random reads at T1 QD64, limited by the device (96 %).`
 pub(super) fn gives(kind: &Loads<'_>) -> Message {
     let most = Most::of(kind);
-    msg!("brief-gives", rate = most.rate, kind = kind.name(), load = load(most.first()), limited = limited(most.best))
+    msg!("brief-gives", rate = most.rate, kind = kind.name(), load = most.load(), limited = limited(most.best))
 }
 
 /// A row for each kind of random load, and one for the reads and writes of a sequential one together.
@@ -108,8 +116,7 @@ pub(super) fn rows_of(kinds: &[Loads<'_>]) -> Vec<BriefRow> {
         let most = Most::of(kind);
         if !is_bandwidth(most.best) {
             let depth = depth_or_rate(most.first());
-            let cells =
-                [Some(rate_cell(most.rate)), Some(depth), latency_cell(most.first()), Some(limit_cell(most.best))];
+            let cells = [Some(rate_cell(most.rate)), Some(depth), latency_of(kind, &most), Some(limit_cell(most.best))];
             out.push((None, row(kind.name(), cells.into_iter().flatten())));
             continue;
         }
@@ -147,9 +154,10 @@ fn quoted(word: &str) -> String {
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// A study on the same targets.
+/// A study on the same targets, in a time that people wait for; simulated drives need none.
 pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<NextCommand> {
-    Some(NextCommand { command: format!("fathom run {name}{}", targets(steps)), why })
+    let budget = if steps.iter().any(StepView::is_simulated) { "" } else { " --time-budget 5m" };
+    Some(NextCommand { command: format!("fathom run {name}{}{budget}", targets(steps)), why })
 }
 
 /// The run as a page.

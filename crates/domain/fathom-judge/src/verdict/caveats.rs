@@ -22,6 +22,7 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<Message> {
 fn not_run(steps: &[StepView]) -> Vec<Message> {
     let bad: Vec<(&StepView, &Message)> = steps.iter().filter_map(|s| Some((s, s.reason.as_ref()?))).collect();
     let one = |(step, why): &(&StepView, &Message)| match step.state {
+        StepState::Skipped => msg!("verdict-step-skipped", step = &step.label_message, why = *why),
         StepState::Refused => msg!("verdict-step-refused", step = &step.label_message, why = *why),
         _ => msg!("verdict-step-failed", step = &step.label_message, why = *why),
     };

@@ -10,7 +10,7 @@ use fathom_plan::{Phase, SyncKind, WriteThrough};
 use fathom_record::WriteCache;
 
 use super::brief::{brief, report, row};
-use super::parts::{figure, measured, nothing_measured, p99, sentences, times_as_much, verdict};
+use super::parts::{figure, measured, nothing_measured, p50, p99, sentences, times_as_much, verdict};
 use crate::document::{BriefRow, Figure, LatencyView, StepView, Verdict};
 
 /// A part that takes more of a commit than this sets its length.
@@ -159,9 +159,10 @@ fn headline(log: &StepView, parts: &Parts) -> Message {
 }
 
 fn one_writer(log: &StepView) -> BriefRow {
-    let p99 = sync_latency(log).and_then(p99).map(|p99| msg!("brief-cell-sync-p99", p99 = p99));
     let cell = msg!("commit-cell-rate", rate = commits(log));
-    row(msg!("commit-row-one"), std::iter::once(cell).chain(p99))
+    let p50 = sync_latency(log).and_then(p50).map(|p50| msg!("brief-cell-sync-p50", p50 = p50));
+    let p99 = sync_latency(log).and_then(p99).map(|p99| msg!("brief-cell-quantile", name = "p99", latency = p99));
+    row(msg!("commit-row-one"), [Some(cell), p50, p99].into_iter().flatten())
 }
 
 /// The most that any number of writers commits.

@@ -148,7 +148,7 @@ fn first_look(contest: &Contest<'_>, series: &Series<'_>, steps: &[StepView]) ->
     let (best, next) = (speed[0], speed[1]);
     let is_ahead = speed_effect(best, next)
         .is_some_and(|effect| relation(&effect, effect.p_value(), MARGIN_PCT) == Relation::Higher);
-    let cheapest = by_cost(contest).first().copied();
+    let cheapest = surely_cheapest(contest);
     let (name, rate, in_flight) = (path(best), rate(best), contest.ios());
     let headline = match (is_ahead, cheapest) {
         (true, Some((step, _))) if step.index == best.index => {
@@ -253,12 +253,25 @@ fn fastest(contest: &Contest<'_>) -> Message {
     }
 }
 
+/// Relation of the least CPU per I/O to the next, of the costs in ascending order; `None` where an interval is missing.
+fn relation_of_costs(least: &StepView, next: &StepView) -> Option<Relation> {
+    effect(ComparedFigure::CpuPerIo, &[next], &[least]).map(|e| relation(&e, e.p_value(), MARGIN_PCT))
+}
+
+/// The path that costs less CPU per I/O than any other, beyond doubt.
+fn surely_cheapest<'a>(contest: &Contest<'a>) -> Option<(&'a StepView, Quantity)> {
+    match by_cost(contest)[..] {
+        [least, (next, _), ..] if relation_of_costs(least.0, next) == Some(Relation::Lower) => Some(least),
+        _ => None,
+    }
+}
+
 /// The path that costs least CPU per I/O, or the two that may.
 fn cheapest(contest: &Contest<'_>) -> Message {
     let costs = by_cost(contest);
     let [(cheapest, least), (next, second), ..] = costs[..] else { return msg!("verdict-costs-unknown") };
     let (dearest, most) = costs[costs.len() - 1];
-    let lower = effect(ComparedFigure::CpuPerIo, &[next], &[cheapest]).map(|e| relation(&e, e.p_value(), MARGIN_PCT));
+    let lower = relation_of_costs(cheapest, next);
     let less = Quantity::share(1.0 - least.value / second.value);
     match lower {
         Some(Relation::Lower) if costs.len() > 2 => msg!(

@@ -202,6 +202,11 @@ impl<'a> Loads<'a> {
     pub(super) fn best(&self) -> &'a StepView {
         self.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a kind has a step")
     }
+
+    /// The step of a closed loop with one I/O in flight.
+    pub(super) fn alone(&self) -> Option<&'a StepView> {
+        self.steps.iter().copied().find(|s| s.threads * s.queue_depth == 1 && s.rate_iops.is_none())
+    }
 }
 
 /// Steps by kind of load and group: random before sequential, reads before writes.

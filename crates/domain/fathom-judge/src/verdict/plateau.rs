@@ -26,7 +26,7 @@ fn in_flight(step: &StepView) -> u32 {
 
 impl<'a> Most<'a> {
     /// Closed loops with an interval are taken together where the same part holds them; while more in flight still gives
-    /// more there is no plateau, and the greatest step stands alone.
+    /// more there is no plateau, and the greatest step stands alone with its own interval.
     pub(super) fn of(kind: &Loads<'a>) -> Most<'a> {
         let best = kind.best();
         let alone = Most { rate: rate(best), best, first: best, has_deeper: false };
@@ -45,7 +45,8 @@ impl<'a> Most<'a> {
             _ => (0.0, (0.0, 0.0)),
         };
         let figures: Vec<_> = tried.iter().map(figure).collect();
-        let Some(found) = plateau(&figures) else { return alone };
+        // A step that stands alone exceeds all others by more than chance: it has its own interval, as in every table.
+        let Some(found) = plateau(&figures).filter(|found| found.members.len() > 1) else { return alone };
         let bytes_per_io = best.bytes_per_s / best.iops.max(1e-9);
         let (low, high) = found.ci95;
         let rate = match is_bandwidth(best) {

@@ -152,7 +152,7 @@ fn answer(main: &Loads<'_>, kinds: &[Loads<'_>]) -> Message {
 fn best_of(kind: &Loads<'_>) -> Message {
     let best = kind.best();
     let (name, load) = (kind.name(), load(best));
-    // One figure has one interval: as the greatest of several steps it has that of the answer.
+    // One figure has one interval: that of the answer.
     let most = Most::of(kind);
     let rate = if most.first().index == best.index { most.rate } else { rate(best) };
     let latency = best.lat_ns.as_ref().map(|lat| (mean(lat), p99(lat)));
@@ -167,8 +167,7 @@ fn best_of(kind: &Loads<'_>) -> Message {
 }
 
 fn one_at_a_time(kind: &Loads<'_>) -> Option<Message> {
-    let alone = kind.steps.iter().find(|s| s.threads * s.queue_depth == 1 && s.rate_iops.is_none())?;
-    let lat = alone.lat_ns.as_ref()?;
+    let lat = kind.alone()?.lat_ns.as_ref()?;
     let one = kind.kind.one_message();
     Some(match p99(lat) {
         Some(p99) => msg!("verdict-one-at-a-time", kind = one, mean = mean(lat), p99 = p99),
@@ -214,7 +213,7 @@ fn more_in_flight(kind: &Loads<'_>, name: Message) -> Message {
 fn figures(kinds: &[Loads<'_>]) -> Vec<Figure> {
     let most = |kind: &Loads<'_>| {
         let most = Most::of(kind);
-        figure(msg!("verdict-figure-most", kind = kind.name()), most.rate, most.best)
+        figure(msg!("verdict-figure-most", kind = kind.name()), most.rate, most.first())
     };
     let mut out: Vec<Figure> = kinds.iter().take(4).map(most).collect();
     let median = kinds.iter().find(|k| !is_of_bandwidth(k)).and_then(|kind| {

@@ -160,8 +160,10 @@ fn told<'a, 's>(whole: &[&'a Array<'s>], main: &Kind) -> Vec<&'a Array<'s>> {
 fn headline(told: &[&Array<'_>], main: &Kind) -> Message {
     let cells = || told.iter().filter_map(|array| Some((array, array.cell(main)?)));
     let shares = cells().filter_map(|(array, cell)| {
-        let share = whole_pct(&cell.ceiling?);
-        Some(msg!("raid-level-share", level = array.name.clone(), share = share))
+        Some(match whole_pct(&cell.ceiling?) {
+            Some(share) => msg!("raid-level-share", level = array.name.clone(), share = share),
+            None => msg!("raid-level-rate", level = array.name.clone(), rate = short(cell.step)),
+        })
     });
     let shares: Vec<Message> = shares.collect();
     if !shares.is_empty() {
@@ -205,9 +207,10 @@ fn short(step: &StepView) -> Quantity {
     if is_bandwidth(step) { rate(step).with_ci95(None) } else { Quantity::new(step.iops, Unit::PerS) }
 }
 
-/// The share as an answer has room for it; the evidence has it with its interval.
-fn whole_pct(ceiling: &MemberCeiling<'_>) -> Quantity {
-    Quantity::pct(ceiling.share().value.round())
+/// The share as an answer has room for it; the evidence has it with its interval. `None` where the array gave more than its
+/// members alone, whose rates are then no ceiling.
+fn whole_pct(ceiling: &MemberCeiling<'_>) -> Option<Quantity> {
+    (!ceiling.is_exceeded()).then(|| Quantity::pct(ceiling.share().value.round().min(100.0)))
 }
 
 /// The random loads of a level, each with its share of what the members allow; of others the first ones.
@@ -216,10 +219,8 @@ fn array_row(array: &Array<'_>) -> BriefRow {
     cells.sort_by_key(|cell| is_sequential(cell.step.pattern));
     let told = cells.into_iter().take(3).map(|cell| {
         let (what, rate) = (operations(cell), short(cell.step));
-        match &cell.ceiling {
-            Some(ceiling) => {
-                msg!("brief-cell-operation-share", what = what, rate = rate, share = whole_pct(ceiling))
-            }
+        match cell.ceiling.as_ref().and_then(whole_pct) {
+            Some(share) => msg!("brief-cell-operation-share", what = what, rate = rate, share = share),
             None => msg!("brief-cell-operation", what = what, rate = rate),
         }
     });

@@ -77,6 +77,8 @@ fn with_cpu(mut view: StepView, ns_per_io: f64, cpus: u32) -> StepView {
         iops_per_core: Some(1e9 / ns_per_io),
         iops_per_physical_core: None,
         baseline_busy_cores: 0.0,
+        other_programs_cores: None,
+        unexplained_cores: 0.0,
         steal_pct: 0.0,
         busiest_cpu: None,
     });
@@ -153,6 +155,19 @@ fn the_headline_is_the_plateau_and_says_from_where_it_holds() {
     }
     let rising = answer(70e3, 90e3, LimitName::QueueDepth);
     assert!(rising.starts_with("This storage gives 90.0k IOPS") && rising.contains("at T4 QD32. "), "{rising}");
+}
+
+/// The greatest step of a rising ladder has one interval, in the headline and in the table of steps.
+#[test]
+fn the_headline_has_the_interval_of_the_step_that_it_names() {
+    let of = |index, depth, iops, name| limited(seen(&step(index, 100, 1, depth), iops, 100.0), name, "");
+    let mut steps = vec![of(0, 1, 14e3, LimitName::QueueDepth), of(1, 64, 90e3, LimitName::Device)];
+    steps[1].iops_ci95 = Some([63e3, 117e3]);
+    let verdict = one("quick", &steps, None);
+    for text in [english(&verdict.brief.headline), english(&verdict.answer)] {
+        assert!(text.contains("90.0k IOPS ±30"), "{text}");
+    }
+    holds(&verdict, "4k random reads: 90.0k IOPS ±30.0 % at T1 QD64, mean latency 100 us, p99 200 us ±2.5 %. ");
 }
 
 /// What was tried beyond the best step is not left out of what would help.

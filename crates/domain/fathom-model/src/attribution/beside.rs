@@ -11,7 +11,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::posterior::{Candidate, UNSEEN_PRIOR};
 use super::seen::Seen;
-use super::{Observation, cpu, depth, judge, kernel_thread, pace, path};
+use super::{Observation, cpu, depth, judge, kernel_thread, pace, path, taken};
 
 /// A stream that gives less than this share of what it gives alone loses something beside the others.
 const LOSES: f64 = 0.95;
@@ -37,7 +37,10 @@ pub fn attribute_streams(all: &[Observation], set: &[Observation]) -> Vec<Limit>
         if stream.ios == 0 {
             return Limit::unknown(UnknownReason::NoIo, Vec::new());
         }
-        let outside = pace::rate_asked(stream).or_else(|| pace::pauses(stream)).or_else(|| pace::flush(stream));
+        let outside = pace::rate_asked(stream)
+            .or_else(|| pace::pauses(stream))
+            .or_else(|| taken::limit(stream))
+            .or_else(|| pace::flush(stream));
         let outside = outside.or_else(|| stream_of_set(&together, stream));
         outside.unwrap_or_else(|| Among { seen: &seen, set, parts: &parts, sum }.judge(stream, share.as_ref()))
     });

@@ -7,6 +7,7 @@ use fathom_plan::SyncKind;
 use super::facts::RateSource;
 use super::name::{LimitName, StateChange};
 use crate::ceilings::Ceiling;
+use crate::cpu_taken::CpuTaker;
 use crate::kernel_work::KernelWork;
 
 /// What the counters of a step showed. Shares are in [0, 1].
@@ -71,6 +72,13 @@ pub enum Cause {
         busy_share: f64,
         /// CPU time of the host per I/O.
         cpu_ns_per_io: f64,
+    },
+    /// Others had the CPUs while the workers were ready to run.
+    CpuTaken {
+        /// The one that took most of the time.
+        by: CpuTaker,
+        /// Share of the time of an I/O.
+        share: f64,
     },
     /// CPUs whose work is interrupts were busy.
     IrqCores {
@@ -196,6 +204,13 @@ pub enum Cause {
         /// Mean latency.
         lat_ns: f64,
     },
+    /// The drives, which give what their data sheets promise.
+    AtRating {
+        /// What the data sheets promise for this load, I/Os per second of all drives.
+        rated_iops: f64,
+        /// What they gave, of that.
+        share: f64,
+    },
     /// Of streams that run at once this one gives less than alone, and nothing that the host counts is full.
     SharedWithStreams {
         /// The other streams.
@@ -280,6 +295,7 @@ impl Cause {
             Cause::PageCache { .. } => LimitName::PageCache,
             Cause::Flush { .. } => LimitName::Flush,
             Cause::AllCores { .. } => LimitName::AllCores,
+            Cause::CpuTaken { .. } => LimitName::CpuTaken,
             Cause::IrqCores { .. } => LimitName::IrqCore,
             Cause::KernelThread { .. } => LimitName::KernelThread,
             Cause::Allocation { .. } => LimitName::FileSystem,
@@ -291,7 +307,10 @@ impl Cause {
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
             Cause::SharedPart => LimitName::Uplink,
             Cause::QueueDepth { .. } => LimitName::QueueDepth,
-            Cause::SharedDevice { .. } | Cause::Device { .. } | Cause::SharedWithStreams { .. } => LimitName::Device,
+            Cause::SharedDevice { .. }
+            | Cause::Device { .. }
+            | Cause::AtRating { .. }
+            | Cause::SharedWithStreams { .. } => LimitName::Device,
             Cause::AsAlone(cause) => cause.name(),
             Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
         }
@@ -347,6 +366,14 @@ impl Cause {
             Cause::AllCores { cpus, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
                 msg!("limit-all-cores", limit = limit, cpus = *cpus, busy = busy, cost = cost)
+            }
+            Cause::CpuTaken { by, share: lost } => {
+                let share = share(*lost);
+                match by {
+                    CpuTaker::Programs => msg!("limit-cpu-taken-programs", limit = limit, share = share),
+                    CpuTaker::Hypervisor => msg!("limit-cpu-taken-hypervisor", limit = limit, share = share),
+                    CpuTaker::Quota => msg!("limit-cpu-taken-quota", limit = limit, share = share),
+                }
             }
             Cause::IrqCores { cpus, busiest_cpu: cpu, busy_share, interrupt_share } => {
                 let (busy, interrupts) = (share(*busy_share), share(*interrupt_share));
@@ -412,6 +439,9 @@ impl Cause {
             }
             Cause::Device { in_flight, lat_ns } => {
                 msg!("limit-device", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
+            }
+            Cause::AtRating { rated_iops, share: of_rated } => {
+                msg!("limit-at-rating", limit = limit, share = share(*of_rated), rate = Quantity::iops(*rated_iops))
             }
             Cause::SharedWithStreams { streams, share: of_alone } => {
                 msg!("limit-shared-with-streams", limit = limit, streams = *streams, share = Quantity::times(*of_alone))

@@ -19,8 +19,6 @@ const THREAD_SATURATED: f64 = 0.92;
 const OWN_TIME_MIN: f64 = 0.3;
 /// A thread that ran or was ready for this share of the time waited for nothing else.
 const ALWAYS_READY: f64 = 0.95;
-/// Waiting for a CPU this share of the time is worth a caveat.
-const WAIT_WORTH_CAVEAT: f64 = 0.05;
 /// CPUs this busy on average leave nothing to other work.
 const CPUS_SATURATED: f64 = 0.90;
 /// How far the busy share of a CPU that is full lies from 1: its time is read a little before and after the window.
@@ -94,9 +92,12 @@ fn threads_result(more: Neighbour) -> ProbeResult {
 
 /// Share of the host's busy time that is the run's: its threads, the kernel's that work for storage, and interrupts.
 fn own_share_of_busy(host: &HostDelta) -> f64 {
+    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
+    if let Some(programs) = host.other_programs {
+        return 1.0 - (programs.total_ns() as f64 / busy_ns.max(1) as f64).min(1.0);
+    }
     let own_ns = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum::<u64>() + storage_threads_ns(host);
     let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
-    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
     (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64
 }
 
@@ -251,8 +252,7 @@ fn core(
             _ => 1.0,
         };
     let cause = Cause::Cores { workers: shares.len() as u32, busy_share: saturated, cpu_ns_per_io: per_io_ns };
-    let caveat = (waited >= WAIT_WORTH_CAVEAT).then_some(Caveat::WorkersWaited { share: waited });
-    Some(Candidate::part(cause, weight, numbers).with_probes(probe).with_caveats(caveat))
+    Some(Candidate::part(cause, weight, numbers).with_probes(probe))
 }
 
 fn gain_of_threads(more: Neighbour) -> Evidence {

@@ -42,6 +42,8 @@ pub enum EvidenceName {
     WorkersBusy,
     /// Share of the time that the worker threads waited for a CPU.
     WorkersWaited,
+    /// Share of the worker threads' time that others took.
+    CpuTaken,
     /// IOPS with more threads over those of the step.
     GainOfThreads {
         /// Threads there.
@@ -133,6 +135,7 @@ impl EvidenceName {
             EvidenceName::AllocatedShare => "allocated_share",
             EvidenceName::WorkersBusy => "workers_busy",
             EvidenceName::WorkersWaited => "workers_waited",
+            EvidenceName::CpuTaken => "cpu_taken",
             EvidenceName::GainOfThreads { .. } => "gain_of_threads",
             EvidenceName::GainOfDepth { .. } => "gain_of_depth",
             EvidenceName::GrowthOfDepth { .. } => "growth_of_depth",
@@ -181,6 +184,7 @@ impl EvidenceName {
             EvidenceName::AllocatedShare => msg!("evidence-allocated-share"),
             EvidenceName::WorkersBusy => msg!("evidence-workers-busy"),
             EvidenceName::WorkersWaited => msg!("evidence-workers-waited"),
+            EvidenceName::CpuTaken => msg!("evidence-cpu-taken"),
             EvidenceName::GainOfThreads { threads } => msg!("evidence-gain-of-threads", threads = threads),
             EvidenceName::GainOfDepth { in_flight } => msg!("evidence-gain-of-depth", in_flight = in_flight),
             EvidenceName::GrowthOfDepth { in_flight } => msg!("evidence-growth-of-depth", in_flight = in_flight),
@@ -278,6 +282,7 @@ mod tests {
             EvidenceName::AllocatedShare,
             EvidenceName::WorkersBusy,
             EvidenceName::WorkersWaited,
+            EvidenceName::CpuTaken,
             EvidenceName::GainOfThreads { threads },
             EvidenceName::GainOfDepth { in_flight },
             EvidenceName::GrowthOfDepth { in_flight },

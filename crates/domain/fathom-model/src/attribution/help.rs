@@ -2,20 +2,32 @@
 
 use fathom_message::{Message, Quantity, msg};
 
+use super::seen::Seen;
 use super::{LimitName, Observation};
 use crate::ceilings::Ceiling;
 
-/// What would help, up to the next ceiling where one is known.
-pub(super) fn would_help(this: &Observation, name: LimitName) -> Vec<Message> {
+/// Rates that differ by less than this factor are the same for advice.
+const SAME_RATE: f64 = 1.05;
+
+/// Remedies, the first with the rate that it can reach: up to the next ceiling, and no more than a step that asked for more got.
+pub(super) fn would_help(all: &Seen<'_>, this: &Observation, name: LimitName) -> Vec<Message> {
     let mut out = remedies(name);
-    if let (Some(first), Some(next)) = (out.first_mut(), next_ceiling(this, name)) {
-        *first = msg!(
-            "help-up-to",
-            help = &*first,
-            iops = Quantity::iops(next.iops),
-            gain = Quantity::times(next.iops / this.iops()),
-            next = next.name.message()
-        );
+    // The load does not decide about another slot or drive, so no step measured that.
+    let most = given_to_more(all, this).filter(|_| matches!(name, LimitName::QueueDepth | LimitName::Core));
+    // The programs that run instead of the load decide how much it gets.
+    let next = next_ceiling(this, name).filter(|_| name != LimitName::CpuTaken);
+    let (Some(first), Some(next)) = (out.first_mut(), next) else { return out };
+    let reach = |iops: f64| (Quantity::iops(iops), Quantity::times(iops / this.iops()));
+    match most.filter(|most| next.iops > SAME_RATE * most) {
+        Some(most) if most > SAME_RATE * this.iops() => {
+            let (iops, gain) = reach(most);
+            *first = msg!("help-up-to-measured", help = &*first, iops = iops, gain = gain);
+        }
+        Some(_) => {}
+        None => {
+            let (iops, gain) = reach(next.iops);
+            *first = msg!("help-up-to", help = &*first, iops = iops, gain = gain, next = next.name.message());
+        }
     }
     out
 }
@@ -28,23 +40,35 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Uplink => vec![msg!("help-other-port")],
         LimitName::Core => vec![msg!("help-more-threads"), msg!("help-cheaper-engine")],
         LimitName::AllCores => vec![msg!("help-cheaper-engine"), msg!("help-larger-blocks"), msg!("help-more-cores")],
+        LimitName::CpuTaken => vec![msg!("help-stop-others"), msg!("help-cpus-of-its-own")],
         LimitName::IrqCore => vec![msg!("help-spread-interrupts"), msg!("help-poll-queues")],
         LimitName::FileSystem => vec![msg!("help-write-it-once"), msg!("help-block-device")],
         LimitName::Raid => vec![msg!("help-full-stripes"), msg!("help-less-penalty")],
         LimitName::Memory => vec![msg!("help-direct-crosses-once"), msg!("help-memory-channels")],
         LimitName::PageCache => vec![msg!("help-see-the-drive")],
-        LimitName::Flush => vec![msg!("help-group-commit"), msg!("help-protected-cache")],
         LimitName::Network => vec![msg!("help-hide-the-way"), msg!("help-larger-transfers")],
         LimitName::Server => vec![msg!("help-look-at-server")],
         LimitName::Client => vec![msg!("help-client-connections")],
         LimitName::Rate => vec![msg!("help-higher-rate")],
-        // What relieves a kernel thread depends on what it does.
-        LimitName::KernelThread | LimitName::Unknown => Vec::new(),
+        // What relieves a kernel thread depends on what it does, and what relieves a sync on what the drive does meanwhile.
+        LimitName::KernelThread | LimitName::Flush | LimitName::Unknown => Vec::new(),
     }
+}
+
+/// Highest rate of the steps that did the same work with more I/Os in flight or more threads; `None` without such a step.
+fn given_to_more(all: &Seen<'_>, this: &Observation) -> Option<f64> {
+    let asks_for_more = |o: &Observation| {
+        let (other, own) = (&o.step, &this.step);
+        other.workload == own.workload
+            && other.targets == own.targets
+            && other.load.rate.is_none()
+            && (o.in_flight() > this.in_flight() || o.threads() > this.threads())
+    };
+    all.iter().filter(|o| o.ios > 0 && asks_for_more(o)).map(Observation::iops).reduce(f64::max)
 }
 
 /// The lowest ceiling of another part that lies clearly above what was measured.
 fn next_ceiling(this: &Observation, name: LimitName) -> Option<Ceiling> {
     let all = this.ceilings();
-    all.iter().find(|c| c.name != name && c.name != LimitName::QueueDepth && c.iops > 1.05 * this.iops()).cloned()
+    all.iter().find(|c| c.name != name && c.name != LimitName::QueueDepth && c.iops > SAME_RATE * this.iops()).cloned()
 }

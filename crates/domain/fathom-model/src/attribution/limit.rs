@@ -6,15 +6,18 @@ use super::cause::{Cause, UnknownReason};
 use super::evidence::Evidence;
 use super::name::{Confidence, LimitName};
 use super::neighbour::ProbeResult;
+use crate::cpu_taken::CpuTaker;
 
 /// What weakens a limit, or belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Caveat {
     /// The intervals of the step and its probe leave room for another answer, so that it is no more than likely.
     Noise,
-    /// Other programs kept the workers from their CPUs.
-    WorkersWaited {
-        /// Share of the time, in [0, 1].
+    /// Others had the CPUs while the workers were ready to run.
+    CpuTaken {
+        /// The one that took most of the time.
+        by: CpuTaker,
+        /// Share of the workers' time, in [0, 1].
         share: f64,
     },
 }
@@ -25,7 +28,14 @@ impl Caveat {
     pub fn message(self) -> Message {
         match self {
             Caveat::Noise => msg!("limit-caveat-noise"),
-            Caveat::WorkersWaited { share } => msg!("limit-caveat-workers-waited", share = Quantity::share(share)),
+            Caveat::CpuTaken { by, share } => {
+                let share = Quantity::share(share);
+                match by {
+                    CpuTaker::Programs => msg!("limit-caveat-cpu-taken-programs", share = share),
+                    CpuTaker::Hypervisor => msg!("limit-caveat-cpu-taken-hypervisor", share = share),
+                    CpuTaker::Quota => msg!("limit-caveat-cpu-taken-quota", share = share),
+                }
+            }
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn limit(
     let cause = Cause::LinkOrDrive { ceiling: ceiling.clone(), bytes_per_s, used_share };
     let mut limit = Limit::probable(cause, probability, numbers).with_probes(flat);
     limit.would_help = vec![msg!("help-link-or-drive")];
-    limit.would_help.extend(help::would_help(this, LimitName::Link));
+    limit.would_help.extend(help::would_help(all, this, LimitName::Link));
     Some(limit)
 }
 

@@ -26,9 +26,11 @@ mod pace;
 mod path;
 mod posterior;
 mod probe;
+mod rating;
 mod seen;
 mod settle;
 mod state;
+mod taken;
 mod turns;
 
 pub use beside::attribute_streams;
@@ -71,6 +73,7 @@ fn judge(all: &Seen<'_>, index: usize) -> Limit {
     }
     let mut limit = pace::rate_asked(this)
         .or_else(|| pace::pauses(this))
+        .or_else(|| taken::limit(this))
         .or_else(|| pace::page_cache(this))
         .or_else(|| pace::flush(this))
         .or_else(|| pace::rate_allowed(all, this))
@@ -78,8 +81,9 @@ fn judge(all: &Seen<'_>, index: usize) -> Limit {
         .or_else(|| network::limit(this, || posterior::limit(all, this)))
         .or_else(|| posterior::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));
+    limit = taken::widened(limit, this);
     if limit.would_help.is_empty() {
-        limit.would_help = help::would_help(this, limit.name);
+        limit.would_help = help::would_help(all, this, limit.name);
     }
     limit
 }

@@ -20,6 +20,8 @@ pub enum LimitName {
     Core,
     /// All CPUs the run may use.
     AllCores,
+    /// CPU time that other programs, the hypervisor or a CPU limit took from the load.
+    CpuTaken,
     /// The cores that take the interrupts.
     IrqCore,
     /// A thread of the kernel that works for the I/O.
@@ -48,13 +50,14 @@ pub enum LimitName {
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 18] = [
+    pub const ALL: [LimitName; 19] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
         LimitName::Uplink,
         LimitName::Core,
         LimitName::AllCores,
+        LimitName::CpuTaken,
         LimitName::IrqCore,
         LimitName::KernelThread,
         LimitName::FileSystem,
@@ -79,6 +82,7 @@ impl LimitName {
             LimitName::Uplink => "uplink",
             LimitName::Core => "core",
             LimitName::AllCores => "all_cores",
+            LimitName::CpuTaken => "cpu_taken",
             LimitName::IrqCore => "irq_core",
             LimitName::KernelThread => "kernel_thread",
             LimitName::FileSystem => "file_system",
@@ -104,6 +108,7 @@ impl LimitName {
             LimitName::Uplink => msg!("limit-name-uplink"),
             LimitName::Core => msg!("limit-name-core"),
             LimitName::AllCores => msg!("limit-name-all-cores"),
+            LimitName::CpuTaken => msg!("limit-name-cpu-taken"),
             LimitName::IrqCore => msg!("limit-name-irq-core"),
             LimitName::KernelThread => msg!("limit-name-kernel-thread"),
             LimitName::FileSystem => msg!("limit-name-file-system"),

@@ -10,6 +10,7 @@ use super::limit::Limit;
 use super::neighbour::ProbeChange;
 use super::probe;
 use super::seen::Seen;
+use super::taken;
 
 /// Share of our bytes that must reach the device before its figures are called the device's.
 const DEVICE_SHARE_MIN: f64 = 0.5;
@@ -86,12 +87,28 @@ pub(super) fn flush(this: &Observation) -> Option<Limit> {
     let ((syncs, mean_ns), io_mean_ns) = this.syncs.zip(this.mean_lat_ns)?;
     let (in_syncs, in_ios) = (syncs as f64 * mean_ns, this.ios as f64 * io_mean_ns);
     let share = in_syncs / (in_syncs + in_ios).max(1.0);
-    if this.step.load.rate.is_some() || share < FLUSH_SHARE_MIN {
+    // A thread that waits for a CPU in a sync does not wait for the drive.
+    if this.step.load.rate.is_some() || share - taken::share(this) < FLUSH_SHARE_MIN {
         return None;
     }
     let cause = Cause::Flush { kind: sync.kind, share, mean_ns, io_mean_ns };
-    Some(Limit::found(cause, true, base_evidence(this)))
+    let mut found = Limit::found(cause, true, base_evidence(this));
+    found.would_help = vec![msg!("help-group-commit")];
+    if drive_busy_share(this).is_none_or(|busy| busy >= DRIVE_WORKS_MIN) {
+        found.would_help.push(msg!("help-protected-cache"));
+    }
+    Some(found)
 }
+
+/// Share of the time that a drive had something to do; `None` where the kernel counts none.
+fn drive_busy_share(this: &Observation) -> Option<f64> {
+    let host = this.host.as_ref()?;
+    let busy_ns = host.disks.iter().map(|disk| disk.busy_ns).max()?;
+    Some(busy_ns as f64 / host.window_ns.max(1) as f64)
+}
+
+/// A drive that works less of the time would bring little, however fast it flushed.
+const DRIVE_WORKS_MIN: f64 = 0.5;
 
 /// From here on syncs hold more of the time than all else together.
 const FLUSH_SHARE_MIN: f64 = 0.5;
@@ -119,7 +136,9 @@ pub(super) fn rate_allowed(all: &Seen<'_>, this: &Observation) -> Option<Limit> 
 
 /// The limit where `share` of the allowed rate came and that was all it let through.
 fn held_by(all: &Seen<'_>, this: &Observation, limit: &RateLimit, allowed: Quantity, share: f64) -> Option<Limit> {
-    let waits = waits_above_device(this).filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share));
+    // Workers that have no CPU make I/Os wait above the device as well.
+    let waits = waits_above_device(this)
+        .filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share) && taken::share(this) < taken::DISTURBS);
     if !HELD_RATE.contains(&share) && waits.is_none() {
         return None;
     }

@@ -12,7 +12,7 @@ use super::facts::DriveFacts;
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
 use super::seen::Seen;
-use super::{LimitName, Observation, cap, cpu, depth, file_system, kernel_thread, path, probe, state};
+use super::{LimitName, Observation, cap, cpu, depth, file_system, kernel_thread, path, probe, rating, state};
 
 /// How common it is that something holds a plateau that neither counters nor inventory show.
 pub(super) const UNSEEN_PRIOR: f64 = 0.03;
@@ -84,6 +84,8 @@ pub(super) fn fill_weight(share: f64, spread: f64) -> f64 {
 pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     // A ladder that falls is a change until its best step was measured again.
     let base = state::limit(all, this).or_else(|| depth::limit(all, this));
+    let is_decided = base.as_ref().is_some_and(|limit| limit.probability.is_some());
+    let base = if is_decided { base } else { rating::limit(this).or(base) };
     let said = base.as_ref().and_then(|limit| limit.probability);
     let plateau = match (base.as_ref().map(|limit| limit.name), said) {
         (Some(LimitName::Device), Some(p)) => p,

@@ -258,7 +258,9 @@ pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     // was looked for as the step asked.
     let is_fixed = this.step.load.rate.is_some()
         || this.step.engine.name.is_of_another_program()
-        || this.step.engine.name == EngineName::Files;
+        || this.step.engine.name == EngineName::Files
+        // No change of the load gives it the CPUs that others have.
+        || limit.name == LimitName::CpuTaken;
     if (limit.confidence == Confidence::Confirmed && is_shown) || is_fixed {
         return Vec::new();
     }

@@ -1,10 +1,11 @@
 //! The limits by hand-made records.
 
 use super::*;
+use crate::CpuTaker;
 use fathom_hist::Histogram;
 use fathom_language::english;
 use fathom_message::Quantity;
-use fathom_plan::{Knobs, Op, OpMix, Step, SyncEvery, SyncKind, TargetId};
+use fathom_plan::{Knobs, Op, OpMix, Placement, Step, SyncEvery, SyncKind, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
 
 mod arrays;
@@ -17,6 +18,7 @@ mod network;
 mod posterior;
 mod sentences;
 mod state;
+mod taken;
 mod turns;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -419,6 +421,22 @@ pub(super) fn facts() -> StepFacts {
 fn on(facts: StepFacts, steps: &[(Step, StepRecord)]) -> Vec<Observation> {
     let facts = std::sync::Arc::new(facts);
     steps.iter().map(|(step, record)| Observation::of(step, record).on(facts.clone())).collect()
+}
+
+/// A run that measured 88 600 IOPS at a queue depth of 128 does not promise the ceiling of a core.
+#[test]
+fn advice_promises_no_more_than_deeper_steps_measured() {
+    let mut f = facts();
+    f.machine.cores = Some(2);
+    let help = |steps: &[(Step, StepRecord)]| attribute(&on(f.clone(), steps), 0).would_help.remove(0);
+    let shallow = observed(1, 1, 10_000, 0.05);
+    assert_eq!(help(std::slice::from_ref(&shallow)).id(), "help-up-to");
+    let measured = help(&[shallow.clone(), observed(1, 128, 88_600, 0.4)]);
+    assert_eq!(
+        english(&measured),
+        "more I/Os in flight: a deeper queue or more threads: up to 88.6k IOPS (8.86x), the most that this run measured"
+    );
+    assert_eq!(help(&[shallow, observed(1, 128, 199_000, 0.95)]).id(), "help-up-to");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Study files: TOML that reads like the test description of an article.
 //!
-//! `[study]` holds `name` and `question` (and `settle = true`: time left goes to probes), `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
+//! `[study]` holds `name` and `question` (and `settle = true`: time left goes to probes; `skip_lacking = true`: steps that need what the machine lacks are skipped), `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
@@ -259,11 +259,16 @@ fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> 
                 needs_members = check_need(source, value, overrides)?;
                 continue;
             }
-            "settle" => {
-                let Some(settle) = value.get_ref().as_bool() else {
-                    return Err(source.error(value.span(), msg!("study-settle-expected"), None));
+            switch @ ("settle" | "skip_lacking") => {
+                let Some(is_on) = value.get_ref().as_bool() else {
+                    return Err(source.error(
+                        value.span(),
+                        msg!("study-switch-expected", name = switch.to_owned()),
+                        None,
+                    ));
                 };
-                head.settle = settle;
+                let place = if switch == "settle" { &mut head.settle } else { &mut head.skip_lacking };
+                *place = is_on;
                 continue;
             }
             "outermost" => {

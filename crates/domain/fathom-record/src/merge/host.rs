@@ -1,6 +1,6 @@
 //! What several hosts did while a step ran on all of them, as one host with the CPUs of all.
 
-use crate::host::{CpuTime, DiskDelta, HostDelta, VectorDelta};
+use crate::host::{CpuTime, DiskDelta, HostDelta, ProgramsCpu, VectorDelta};
 
 /// CPUs of several hosts of which it is kept what each did interval by interval: those of the first hosts, as many as a
 /// picture can show.
@@ -33,6 +33,8 @@ impl Hosts {
             let whole = &mut known.delta;
             whole.threads.append(&mut delta.threads);
             whole.sampler_ns = whole.sampler_ns.saturating_add(delta.sampler_ns);
+            // The ranks of a host are other programs to each other.
+            (whole.other_programs, whole.idle_baseline_programs) = (None, None);
             whole.allocated_bytes = sum(whole.allocated_bytes, delta.allocated_bytes);
             whole.page_cache_bytes = sum(whole.page_cache_bytes, delta.page_cache_bytes);
             add_new(&mut whole.disks, delta.disks, |disk| &disk.device);
@@ -93,6 +95,13 @@ fn renamed(host: Host) -> HostDelta {
     delta
 }
 
+/// Programs of two hosts together; `None` where those of one are not known.
+fn both(a: Option<ProgramsCpu>, b: Option<ProgramsCpu>) -> Option<ProgramsCpu> {
+    let (a, b) = (a?, b?);
+    let add = u64::saturating_add;
+    Some(ProgramsCpu { user_ns: add(a.user_ns, b.user_ns), system_ns: add(a.system_ns, b.system_ns) })
+}
+
 fn add(whole: &mut HostDelta, other: HostDelta) {
     // Shares of a second are of the CPUs of all hosts: windows of ranks that begin together are alike.
     whole.window_ns = whole.window_ns.max(other.window_ns);
@@ -106,6 +115,9 @@ fn add(whole: &mut HostDelta, other: HostDelta) {
     whole.cpus.extend(other.cpus);
     whole.threads.extend(other.threads);
     whole.kernel_threads.extend(other.kernel_threads);
+    whole.throttled_ns = whole.throttled_ns.saturating_add(other.throttled_ns);
+    whole.other_programs = both(whole.other_programs, other.other_programs);
+    whole.idle_baseline_programs = both(whole.idle_baseline_programs, other.idle_baseline_programs);
     whole.interrupts = whole.interrupts.saturating_add(other.interrupts);
     whole.context_switches = whole.context_switches.saturating_add(other.context_switches);
     whole.disks.extend(other.disks);

@@ -47,6 +47,7 @@ verdict-limit-one-core = one core
 verdict-limit-cores = the cores of its threads
 
 # What limits the trust in an answer.
+verdict-step-skipped = { $step } was skipped: { $why }
 verdict-step-refused = { $step } was refused: { $why }
 verdict-step-failed = { $step } failed: { $why }
 verdict-more-refused = { $count ->
@@ -389,6 +390,7 @@ brief-part-uplink = shared link
 brief-part-one-core = one core
 brief-part-cores = its cores
 brief-part-all-cores = all cores
+brief-part-cpu-taken = CPU taken by others
 brief-part-irq-core = interrupts' core
 brief-part-kernel-thread = kernel thread
 brief-part-file-system = file system
@@ -402,6 +404,7 @@ brief-part-page-cache = page cache
 brief-part-rate = rate
 brief-cell-limit-unknown = limit not known
 brief-cell-rate = { $rate-brief }{ $rate-brief-pm }
+brief-cell-sync-p50 = sync p50 { $p50 }
 brief-cell-sync-p99 = sync p99 { $p99 }
 brief-cell-of-alone = { $times }{ $times-pm } of alone
 brief-cell-p99 = p99 { $p99 }
@@ -410,6 +413,7 @@ brief-cell-operation = { $what } { $rate-brief }{ $rate-brief-pm }
 brief-cell-too-short = p99 not known, too short
 brief-cell-held = holds { $rate }, p99 { $p99 }
 # One load by hand: what stands beside its rate.
+brief-cell-alone = QD 1 p50 { $p50 }
 brief-row-latency = latency
 brief-row-cpu = CPU
 brief-row-syncs = syncs
@@ -509,6 +513,7 @@ next-report = the page with pictures
 trust-simulated = in virtual time, nothing was measured
 trust-stand-in = { $system } ran it in the place of Windows: nothing of a machine was measured
 trust-stand-in-mend = run it on Windows itself
+trust-busy-steps = other programs kept CPUs busy in { $count } of { $all } steps
 trust-busy = other programs kept { $cores-figure } of { $cpus } CPUs busy: rates are lower bounds
 trust-stolen = the hypervisor took { $share } of the CPU time: rates are lower bounds
 trust-no-intervals = { $all ->
@@ -550,6 +555,8 @@ trust-not-run = { $all ->
     [1] the step was refused or failed
    *[other] { $count } of { $all } steps were refused or failed
   }
+trust-not-reached = { $count } of { $all } steps did not run
+trust-mend-resume = go on with the run (fathom run --resume)
 trust-mend-idle = { $all ->
     [1] stop other work
    *[other] stop other work, or add --wait-idle

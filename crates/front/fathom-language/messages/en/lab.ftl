@@ -3,6 +3,7 @@
 unknown = unknown
 
 activity-written = { $done } of { $total } written
+activity-making-files = making files: { $done } of { $total } for each thread
 activity-laying-out = laying out { $path }: { $done }
 activity-formatting = { $target } formats itself for { $elapsed }
 activity-formatting-done = { $target } formats itself for { $elapsed }, { $done } done
@@ -152,7 +153,7 @@ warning-io-errors = { $count ->
        *[other] { $count } I/Os
     } failed; the first: { $cause }.
 cause-short-transfer = less was moved than asked, as at the end of a target; a drive that was pulled has no bytes left
-warning-noisy-host = The host was noisy: { $stolen } of the CPU time was stolen by the hypervisor and { $cores } were busy before the run.
+warning-noisy-host = The host was noisy: { $stolen } of the CPU time was stolen by the hypervisor and { $cores } were busy with other work.
 warning-array-syncing = { $array } was busy beside the load: md ran a { $action } over all of it, so that the figures are of both. Wait until /proc/mdstat shows none. What a slower one leaves: fathom run tune --target /dev/{ $array } --versus sync_speed_max=5000
 warning-array-degraded = { $array } lacks { $count } of its members: the figures are those of a degraded array
 warning-member-lost = { $array } lost its member { $member } ({ $error }) and went on without it: the figures are of a whole and of a degraded array. What { $member } holds is out of date: call it missing from now on.

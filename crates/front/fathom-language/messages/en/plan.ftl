@@ -417,7 +417,7 @@ study-needs-versus = this study compares a setting, and none is named
 study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio
 study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
 study-groups-expected = groups may be "targets": each target is a group of its own
-study-settle-expected = settle is true or false
+study-switch-expected = { $name } is true or false
 study-unknown-need = a study may need "versus" or "members"
 study-not-streams = a ladder's streams are two tables or more
 study-not-streams-help = write [[ladder.stream]] before each, with a name; one load alone needs none

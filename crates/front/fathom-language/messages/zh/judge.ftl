@@ -47,6 +47,7 @@ verdict-limit-one-core = 单个核心
 verdict-limit-cores = 各线程所在的核
 
 # 哪些因素限制了结论的可信度。
+verdict-step-skipped = { $step } 已跳过：{ $why }
 verdict-step-refused = { $step } 被拒绝：{ $why }
 verdict-step-failed = { $step } 失败：{ $why }
 verdict-more-refused = 另有 { $count } 个步骤被拒绝或失败；表格逐一列出。
@@ -353,6 +354,7 @@ brief-part-uplink = 共享链路
 brief-part-one-core = 单个核心
 brief-part-cores = 所在的核
 brief-part-all-cores = 全部核心
+brief-part-cpu-taken = CPU 被占用
 brief-part-irq-core = 中断核
 brief-part-kernel-thread = 内核线程
 brief-part-file-system = 文件系统
@@ -366,6 +368,7 @@ brief-part-page-cache = 页缓存
 brief-part-rate = 速率
 brief-cell-limit-unknown = 瓶颈未知
 brief-cell-rate = { $rate-brief }{ $rate-brief-pm }
+brief-cell-sync-p50 = 同步 p50 { $p50 }
 brief-cell-sync-p99 = 同步 p99 { $p99 }
 brief-cell-of-alone = 单独时的 { $times }{ $times-pm }
 brief-cell-p99 = p99 { $p99 }
@@ -374,6 +377,7 @@ brief-cell-operation = { $what }：{ $rate-brief }{ $rate-brief-pm }
 brief-cell-too-short = p99 未知，时间太短
 brief-cell-held = 可维持 { $rate }，p99 { $p99 }
 # 手工给出的一项负载：速率之外的数字。
+brief-cell-alone = QD 1 p50 { $p50 }
 brief-row-latency = 延时
 brief-row-cpu = CPU
 brief-row-syncs = 同步
@@ -470,6 +474,7 @@ next-report = 带图的页面
 trust-simulated = 虚拟时间，没有实测
 trust-stand-in = 由 { $system } 代替 Windows 运行：没有测量任何机器
 trust-stand-in-mend = 请在真正的 Windows 上运行
+trust-busy-steps = { $all } 个步骤中有 { $count } 个步骤期间 CPU 被其他程序占用
 trust-busy = 其他程序占用了 { $cpus } 个 CPU 中的 { $cores-figure } 个：速率是下限
 trust-stolen = 虚拟机管理程序占去 { $share } 的 CPU 时间：速率是下限
 trust-no-intervals = { $all ->
@@ -511,6 +516,8 @@ trust-not-run = { $all ->
     [1] 这个步骤被拒绝或失败
    *[other] { $all } 个步骤中有 { $count } 个被拒绝或失败
   }
+trust-not-reached = { $all } 个步骤中有 { $count } 个没有运行
+trust-mend-resume = 继续这次运行（fathom run --resume）
 trust-mend-idle = { $all ->
     [1] 停止其他工作
    *[other] 停止其他工作，或加 --wait-idle

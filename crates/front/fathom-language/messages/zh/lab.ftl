@@ -3,6 +3,7 @@
 unknown = 未知
 
 activity-written = 已写入 { $done }，共 { $total }
+activity-making-files = 正在创建文件：每线程 { $done } / { $total }
 activity-laying-out = 正在写满 { $path }：{ $done }
 activity-formatting = { $target } 正在自行格式化（Format），已 { $elapsed }
 activity-formatting-done = { $target } 正在自行格式化（Format），已 { $elapsed }，完成 { $done }
@@ -149,7 +150,7 @@ warning-rate-unsustainable = { $intended } 的速率无法维持：只完成 { $
 warning-replay-late = 轨迹的 I/O 平均晚开始 { $late }，而两次 I/O 之间相隔 { $gap }：提高 iodepth、换更快的引擎或把 replay_time_scale 设为低于 100 可保持其时间。
 warning-io-errors = { $count } 个 I/O 失败；首个：{ $cause }。
 cause-short-transfer = 传输少于请求，例如到达目标末尾；被拔出的硬盘没有剩余字节
-warning-noisy-host = 主机有干扰：{ $stolen } 的 CPU 时间被虚拟机监控程序占用，运行前已有 { $cores-figure } 个核繁忙。
+warning-noisy-host = 主机有干扰：{ $stolen } 的 CPU 时间被虚拟机监控程序占用，另有 { $cores-figure } 个核忙于其他工作。
 warning-array-syncing = 负载期间 { $array } 还在忙：md 对整个阵列执行了 { $action }，因此数值是两者共同的结果。请等到 /proc/mdstat 中没有它。放慢它能留出多少：fathom run tune --target /dev/{ $array } --versus sync_speed_max=5000
 warning-array-degraded = { $array } 缺少 { $count } 个成员：数值是降级阵列的结果
 warning-member-lost = { $array } 失去成员 { $member }（{ $error }），之后在没有它的情况下继续：数值混合了完整和降级阵列。{ $member } 上的数据已过时：从现在起请写作 missing。

@@ -414,7 +414,7 @@ study-needs-versus = 该 study 要比较一个设置，但没有指定
 study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio
 study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
 study-groups-expected = groups 只能是 "targets"：每个目标自成一组
-study-settle-expected = settle 应为 true 或 false
+study-switch-expected = { $name } 应为 true 或 false
 study-unknown-need = study 可以要求 "versus" 或 "members"
 study-not-streams = 一个 ladder 的流须为两个或更多的表
 study-not-streams-help = 请在每个前写 [[ladder.stream]] 并给出 name；单个负载不需要

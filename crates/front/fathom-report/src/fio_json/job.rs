@@ -83,12 +83,13 @@ fn notes(record: &StepRecord, distribution: bool) -> Vec<String> {
     notes
 }
 
-/// User and system time of the run's own threads in percent of their run time, as fio counts it for its jobs.
+/// User and system time of the worker threads in percent of their run time, as fio counts it for its jobs. The threads that
+/// sample the host and show progress are no jobs.
 fn cpu_shares(step: &Step, record: &StepRecord) -> (f64, f64) {
     let Some(host) = &record.host else { return (0.0, 0.0) };
     let (mut user_ns, mut system_ns, mut threads) = (0_u64, 0_u64, 0_u64);
-    // Threads of streams are named by stream and number.
-    let prefix = step.role.stream.as_ref().map_or(String::new(), |stream| format!("fathom-w{}.", stream.index));
+    // Workers of streams are named by stream and number.
+    let prefix = step.role.stream.as_ref().map_or("fathom-w".to_owned(), |stream| format!("fathom-w{}.", stream.index));
     for thread in host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(&prefix)) {
         user_ns += thread.user_ns;
         system_ns += thread.system_ns;

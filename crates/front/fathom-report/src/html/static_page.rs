@@ -33,6 +33,14 @@ impl<'a> Words<'a> {
         message.as_verbatim().map_or_else(|| self.language.say(message), |text| self.text(text).to_owned())
     }
 
+    /// Colon between a word and its explanation.
+    fn colon(&self) -> &'static str {
+        match self.language {
+            Language::English => ": ",
+            Language::Chinese => "：",
+        }
+    }
+
     /// The text in the language of the page; as it stands where there is no other.
     fn text<'s>(&'s self, text: &'s str) -> &'s str {
         self.known.and_then(|known| known.get(text)).map_or(text, String::as_str)
@@ -77,7 +85,8 @@ fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Re
     if let Some(trust) = &doc.trust {
         let reasons: Vec<String> = trust.reasons.iter().map(|reason| words.say(reason)).collect();
         let (label, level) = (words.say(&msg!("report-trust")), words.say(&trust.level.message()));
-        write!(page, "<p><b>{label}</b> {level} {}</p>", Escaped(&reasons.join("; ")))?;
+        let separator = if reasons.is_empty() { "" } else { words.colon() };
+        write!(page, "<p><b>{label}</b> {level}{separator}{}</p>", Escaped(&reasons.join("; ")))?;
     }
     if doc.verdict.is_empty() {
         write!(page, "<h1>{}</h1>", Escaped(&words.say(&doc.run.question)))?;
@@ -148,6 +157,7 @@ fn run_state_message(state: RunState) -> Message {
 fn step_state_message(state: StepState) -> Message {
     match state {
         StepState::Measured => msg!("report-state-measured"),
+        StepState::Skipped => msg!("report-state-skipped"),
         StepState::Refused => msg!("report-state-refused"),
         StepState::Failed => msg!("report-state-failed"),
         StepState::Imported => msg!("report-state-imported"),
@@ -302,6 +312,7 @@ fn limit_message(name: LimitName) -> Message {
         LimitName::Uplink => msg!("report-limit-uplink"),
         LimitName::Core => msg!("report-limit-core"),
         LimitName::AllCores => msg!("report-limit-all-cores"),
+        LimitName::CpuTaken => msg!("report-limit-cpu-taken"),
         LimitName::IrqCore => msg!("report-limit-irq-core"),
         LimitName::KernelThread => msg!("report-limit-kernel-thread"),
         LimitName::FileSystem => msg!("report-limit-file-system"),

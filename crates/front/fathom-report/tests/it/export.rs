@@ -94,7 +94,7 @@ fn counts_and_rates_are_in_fios_units() {
     assert_eq!(read["runtime"], 2000, "ms");
     assert_eq!(read["iops_samples"], 2);
     assert_eq!(read["iops_min"], 10_000);
-    assert_eq!(out["jobs"][0]["usr_cpu"], 10.0, "0.2 s of one worker's 2 s; the kernel's thread is not fio's");
+    assert_eq!(out["jobs"][0]["usr_cpu"], 10.0, "0.2 s of one worker's 2 s; no other thread is a job of fio");
     assert_eq!(out["jobs"][0]["sys_cpu"], 50.0);
     assert_eq!(out["jobs"][2]["job_runtime"], 4000, "fio adds up the jobs of a group");
     assert_eq!(out["time"], "Sat Nov 21 08:36:05 2026");
@@ -337,6 +337,8 @@ fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
         busy_physical_cores: 0.25,
         iops_per_physical_core: Some(80_001.0),
         baseline_busy_cores: 0.0,
+        other_programs_cores: None,
+        unexplained_cores: 0.0,
         steal_pct: 0.0,
         busiest_cpu: None,
     });

@@ -7,8 +7,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Parser as _;
-use fathom_judge::document::{Document, StepView};
-use fathom_lab::{ConductOptions, Event, IDLE_BASELINE, Ranks, check_targets, conduct, is_pattern, resume, serve};
+use fathom_judge::document::{Document, StepState, StepView};
+use fathom_lab::{
+    ConductOptions, Event, IDLE_BASELINE, Ranks, check_targets, conduct, is_pattern, is_simulated, resume, serve,
+};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
 use fathom_units::parse_duration_ns;
@@ -72,7 +74,11 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
 /// `fathom io`.
 pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     check_overwrite(io.common.overwrite, &io.target)?;
-    let first = source::targets(io.machine.as_deref(), &io.target)?;
+    let mut first = source::targets(io.machine.as_deref(), &io.target)?;
+    if first.is_empty() {
+        let is_null = io.knobs.iter().any(|knob| knob == ("ioengine", "null"));
+        first.push(if is_null { "null" } else { "." }.to_owned());
+    }
     let mut loads = vec![(load_knobs(&[], &io.knobs, &io.set)?, first.clone())];
     // The first load says for how long all of them run, unless another has a length of its own.
     let lengths: Vec<(&str, &str)> = io.knobs.iter().filter(|(key, _)| LENGTHS.contains(key)).collect();
@@ -180,7 +186,10 @@ fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
 
 /// Reasons of steps that were not measured, each once.
 fn failures(document: &Document) -> Vec<String> {
-    let reason_of = |step: &StepView| Some(format!("error: {}: {}", step.label, say(step.reason.as_ref()?)));
+    let reason_of = |step: &StepView| {
+        let word = if step.state == StepState::Skipped { "skipped" } else { "error" };
+        Some(format!("{word}: {}: {}", step.label, say(step.reason.as_ref()?)))
+    };
     let mut all: Vec<String> = document.steps.iter().filter_map(reason_of).collect();
     let mut seen = BTreeSet::new();
     all.retain(|line| seen.insert(line.clone()));
@@ -216,8 +225,11 @@ pub(super) fn conduct_and_show(
     let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
     let is_stopped = stop.clone();
     lab.when_waiting(|message| talk(&say(&message)), move || is_stopped.load(Ordering::Relaxed));
-    let is_real = !matches!(what, What::New(plan) if plan.machine.is_some());
-    if let Some(wait) = look.filter(|_| is_real)
+    let is_in_virtual_time = match what {
+        What::New(plan) => is_simulated(plan),
+        What::Resume(run) => is_simulated(&lab.load_head(*run)?.plan),
+    };
+    if let Some(wait) = look.filter(|_| !is_in_virtual_time)
         && idle::before_run(wait, 2 * options.idle_baseline.unwrap_or(IDLE_BASELINE), common.shown.quiet, &stop)?
     {
         return Ok(Exit::Interrupted);

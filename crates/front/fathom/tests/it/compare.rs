@@ -42,7 +42,10 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     let same = place.json("compare 1 2", 0);
     assert_eq!((&same["kind"], &same["margin_pct"]), (&"comparison".into(), &2.0.into()));
     assert_eq!(same["steps"].as_array().map(Vec::len), Some(2));
-    assert_eq!(same["environment"], Value::Array(Vec::new()), "one host, one plan");
+    // Other tests may run during one of the two.
+    let differences = same["environment"].as_array().expect("a list").iter();
+    let of_the_host = differences.filter(|difference| difference["what"] != "CPUs busy with other work");
+    assert_eq!(of_the_host.count(), 0, "one host, one plan: {same}");
     for step in same["steps"].as_array().expect("steps") {
         let ratio = step["ratio"].as_f64().expect("a ratio");
         assert!(step["ci95"].is_null() && ratio > 0.25, "{step}");

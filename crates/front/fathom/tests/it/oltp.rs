@@ -28,6 +28,17 @@ fn a_run_yields_rates_checks_and_evidence_and_leaves_nothing() {
     // A row of the heat map for each CPU, a cell for each second; and the whole result for whoever reads on.
     let cpus = run["cpus"]["cpus"].as_array().expect("CPUs").len();
     assert_eq!(page.matches("fill-opacity").count(), cpus * 4);
+    // The answer, the picture that shows the limit, the limit with its evidence, the trust and the advice come first.
+    let places = [
+        "new orders per minute",
+        "Time of the sessions",
+        "<dt>Limit</dt>",
+        ">Trust</dt>",
+        "<dt>Next</dt>",
+        "Transactions per second",
+    ];
+    let found: Vec<_> = places.iter().map(|words| page.find(words)).collect();
+    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{found:?}");
     let (_, json) = page.split_once("id=\"fathom-oltp\">").expect("the result");
     let inside: Value = serde_json::from_str(json.split_once("</script>").expect("its end").0).expect("JSON");
     assert_eq!(inside, run);

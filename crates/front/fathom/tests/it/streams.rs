@@ -104,6 +104,17 @@ fn streams_of_a_study_file_run_at_once_in_each_of_its_cells() {
     assert!(!place.file("a.dat").exists() && !place.file("b.dat").exists(), "files that were made go");
 }
 
+/// The command of the tour: without a target both loads run on files in the current directory, which are removed again.
+#[test]
+fn loads_without_a_target_use_the_current_directory() {
+    let place = Place::new();
+    let ended = place.run("io --rw randread --size 4m --runtime 300ms -- --rw write --fdatasync 1 --size 4m");
+    ended.expect(0, &["4k random read T1 QD1", "4k sequential write + fdatasync T1 QD1"]);
+    let null = place.run("io --engine null --runtime 50ms");
+    assert!(null.code == Some(0) && null.out.contains(" IOPS"), "{}{}", null.out, null.err);
+    assert!(place.listing().is_empty(), "{:?}", place.listing());
+}
+
 #[test]
 fn streams_that_cannot_be_are_refused_before_anything_is_made() {
     let place = Place::new();

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fathom_judge::document::{StepState, StepView};
 use fathom_judge::{limit_view, step_view};
 use fathom_message::{Message, msg};
 use fathom_model::{Observation, attribute, same_ladder};
-use fathom_plan::{Phase, Plan, Step, slices, timed};
+use fathom_plan::{Phase, Plan, Step, StudyHead, slices, timed};
 use fathom_record::{Progress, StepFailure, StepRecord, Warning};
 use fathom_store::{Lab, RunId};
 
@@ -17,6 +18,7 @@ use super::surface::Pairs;
 use super::{ConductError, ConductOptions, Event, OnEvent};
 use crate::ranks::Ranks;
 use crate::site::{Site, SiteControl};
+use crate::view::view_of;
 
 /// What of a run is behind it.
 #[derive(Default)]
@@ -54,6 +56,7 @@ impl Past {
 pub(super) struct Conductor<'a> {
     pub(super) lab: &'a mut Lab,
     pub(super) run: RunId,
+    study: &'a StudyHead,
     pub(super) site: &'a mut dyn Site,
     stop: &'a AtomicBool,
     options: &'a ConductOptions,
@@ -71,6 +74,7 @@ impl<'a> Conductor<'a> {
     pub(super) fn new(
         lab: &'a mut Lab,
         run: RunId,
+        study: &'a StudyHead,
         site: &'a mut dyn Site,
         stop: &'a AtomicBool,
         options: &'a ConductOptions,
@@ -78,7 +82,8 @@ impl<'a> Conductor<'a> {
         // Wall time says nothing about virtual time; the plan was scaled to the budget before.
         let budget_ns = options.time_budget_ns.filter(|_| site.is_in_real_time());
         let budget = Budget::new(budget_ns, site.now().elapsed);
-        let mut conductor = Conductor { lab, run, site, stop, options, past: Past::default(), budget, rest: None };
+        let mut conductor =
+            Conductor { lab, run, study, site, stop, options, past: Past::default(), budget, rest: None };
         conductor.recall()?;
         Ok(conductor)
     }
@@ -210,7 +215,7 @@ impl<'a> Conductor<'a> {
         if self.past.loops.take(step, record) {
             on_event(Event::Steady(step));
         }
-        let mut view = step_view(step, result.as_ref());
+        let mut view = view_of(self.study, step, result.as_ref());
         if let Some(record) = record.filter(|_| step.phase == Phase::Measure) {
             self.past.floors.see(step, record);
             self.past.seen.push(Observation::of(step, record));
@@ -220,7 +225,7 @@ impl<'a> Conductor<'a> {
         on_event(Event::StepEnded(&view));
         let measured_ns = record.map_or(0, |r| r.runtime_ns) + step.length.ramp_ns;
         self.budget.step_took(self.site.now().elapsed.saturating_sub(begun), measured_ns);
-        Ok(went_wrong(&result))
+        Ok(went_wrong(&view, &result))
     }
 
     /// Runs and commits streams that run at once; how many went wrong. `rest`: the plan from them on.
@@ -246,8 +251,9 @@ impl<'a> Conductor<'a> {
         let mut bad = 0;
         for (step, result) in fitted.iter().zip(&results) {
             self.lab.commit_step(self.run, step, result.as_ref())?;
-            on_event(Event::StepEnded(&step_view(step, result.as_ref())));
-            bad += u32::from(went_wrong(result));
+            let view = view_of(self.study, step, result.as_ref());
+            on_event(Event::StepEnded(&view));
+            bad += u32::from(went_wrong(&view, result));
         }
         let measured = |(step, result): (&Step, &Result<StepRecord, StepFailure>)| {
             result.as_ref().map_or(0, |record| record.runtime_ns) + step.length.ramp_ns
@@ -280,11 +286,11 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Whether a step yielded nothing, or failed I/Os or damaged data.
-fn went_wrong(result: &Result<StepRecord, StepFailure>) -> bool {
+/// Whether a step yielded nothing although the machine has what it measures, or failed I/Os or damaged data.
+fn went_wrong(view: &StepView, result: &Result<StepRecord, StepFailure>) -> bool {
     match result {
         Ok(r) => r.errors() > 0 || r.warnings.iter().any(|w| matches!(w, Warning::VerifyFailed { .. })),
-        Err(_) => true,
+        Err(_) => view.state != StepState::Skipped,
     }
 }
 

@@ -151,6 +151,22 @@ fn runs_end_as_their_steps_do() {
     }
 }
 
+/// A step that needs more drives than there are is a failure, except in a study that goes on without it.
+#[test]
+fn a_study_skips_what_the_machine_lacks_unless_nothing_is_left() {
+    let outcome = |skip_lacking: bool, lacking: u32| {
+        let mut plan = plan(3);
+        plan.study.skip_lacking = skip_lacking;
+        plan.steps.iter_mut().take(lacking as usize).for_each(|step| step.role.devices = Some(24));
+        let outcome = Stage::new().conduct(&mut ScriptedSite::new([]), &plan).expect("goes well");
+        let states: Vec<&str> = outcome.document.steps.iter().map(|step| step.state.as_str()).collect();
+        (outcome.bad_steps, states.join(" "))
+    };
+    assert_eq!(outcome(false, 1), (1, "refused measured measured".to_owned()));
+    assert_eq!(outcome(true, 1), (0, "skipped measured measured".to_owned()));
+    assert_eq!(outcome(true, 3), (3, "skipped skipped skipped".to_owned()));
+}
+
 #[test]
 fn what_is_asked_of_a_site_comes_in_its_order() {
     let mut stage = Stage::new();

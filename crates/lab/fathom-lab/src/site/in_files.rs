@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use fathom_engine::lay_out_files;
 use fathom_host::{
@@ -11,7 +12,7 @@ use fathom_host::{
 };
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{Plan, Step, TargetId};
-use fathom_record::{StepFailure, Warning};
+use fathom_record::{Progress, StepFailure, Warning};
 
 use super::SiteControl;
 use super::bind::SPARE_BYTES;
@@ -64,7 +65,7 @@ impl RealSite {
         &self,
         steps: &[Step],
         bindings: &mut Bindings,
-        control: &SiteControl<'_>,
+        control: &mut SiteControl<'_>,
     ) -> Result<Folders, StepFailure> {
         let on_files: Vec<&Step> = steps.iter().filter(|step| step.workload.order.files.is_some()).collect();
         for step in &on_files {
@@ -92,7 +93,13 @@ impl RealSite {
                 folders.own.push(own);
                 folders.targets.push(target.clone());
             }
-            let made = lay_out_files(step, bindings, &|| control.is_stopped(), control.making_within)?;
+            let begun = Instant::now();
+            let within = control.making_within;
+            let mut go_on = |made: u32| {
+                (control.on_progress)(&making_files(step, made, begun.elapsed()));
+                !control.is_stopped()
+            };
+            let made = lay_out_files(step, bindings, &mut go_on, within)?;
             // A stopped step also has fewer files, but needs no warning about the time budget.
             if made > 0 && control.making_within.is_some() {
                 folders.files_per_thread.push((step.index, made));
@@ -164,5 +171,42 @@ pub(super) fn has_room(step: &Step, folder: &Path, files: u64, bytes: u64) -> Re
             refused(why, msg!("fio-run-no-files-help"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Progress of making the files of a step: of each thread `made` files in `elapsed`. The time left follows from that rate.
+fn making_files(step: &Step, made: u32, elapsed: Duration) -> Progress {
+    let all = step.workload.order.files.map_or(0, |load| load.files_per_thread);
+    let elapsed_ns = elapsed.as_nanos() as u64;
+    let each_ns = (made > 0).then(|| elapsed_ns as f64 / f64::from(made));
+    let making_ns = each_ns.map_or(u64::MAX, |each| (f64::from(all.saturating_sub(made)) * each) as u64);
+    Progress {
+        elapsed_ns: 0,
+        remaining_ns: making_ns.saturating_add(step.length.ramp_ns + step.length.budget_ns),
+        iops: 0.0,
+        bytes_per_s: 0.0,
+        bytes_done: 0,
+        p99_ns: None,
+        activity: Some(msg!("activity-making-files", done = made, total = all)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_plan::Knobs;
+
+    use super::*;
+
+    #[test]
+    fn the_time_left_of_making_files_follows_from_their_rate() {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("rw", "filestat"), ("nrfiles", "1000"), ("runtime", "10s")] {
+            knobs.set(key, value).expect("a knob");
+        }
+        let plan = Plan::from_io(&knobs, vec![TargetId::new("/f")], "").expect("a plan");
+        let left = |made: u32| making_files(&plan.steps[0], made, Duration::from_secs(6)).remaining_ns;
+        assert_eq!(left(0), u64::MAX, "not known yet");
+        let measured_ns = plan.steps[0].length.ramp_ns + plan.steps[0].length.budget_ns;
+        assert_eq!(left(250), 18_000_000_000 + measured_ns);
     }
 }

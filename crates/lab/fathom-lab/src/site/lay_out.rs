@@ -123,14 +123,15 @@ pub(super) fn bytes_to_write(step: &Step) -> Option<u64> {
     Some(step.workload.region.size_bytes? * step.targets.len() as u64 * u64::from(passes))
 }
 
-/// Progress of a pass in bytes; the time left follows from the rate, not from the bound on the time.
+/// Progress of a pass in bytes; the time left follows from the rate, not from the bound on the time, and is not known without a
+/// rate.
 pub(super) fn in_bytes(progress: &Progress, total_bytes: u64) -> Progress {
     let mut shown = progress.clone();
     let left_bytes = total_bytes.saturating_sub(progress.bytes_done);
-    if progress.bytes_per_s > 0.0 {
-        let needed_ns = left_bytes as f64 / progress.bytes_per_s * 1e9;
-        shown.remaining_ns = shown.remaining_ns.min(needed_ns as u64);
-    }
+    shown.remaining_ns = match progress.bytes_per_s > 0.0 {
+        true => progress.remaining_ns.min((left_bytes as f64 / progress.bytes_per_s * 1e9) as u64),
+        false => u64::MAX,
+    };
     let done = Quantity::bytes(progress.bytes_done.min(total_bytes));
     shown.activity = Some(msg!("activity-written", done = done, total = Quantity::bytes(total_bytes)));
     shown
@@ -145,7 +146,7 @@ mod tests {
     fn progress_of_a_pass_is_in_bytes_and_the_time_left_follows_from_the_rate() {
         let progress = Progress {
             elapsed_ns: 2_000_000_000,
-            remaining_ns: u64::MAX,
+            remaining_ns: 3_600_000_000_000,
             iops: 256.0,
             bytes_per_s: f64::from(256 << 20),
             bytes_done: 512 << 20,

@@ -260,7 +260,7 @@ struct MediaRates {
 }
 
 /// A drive: its controller, its media in parallel, and what random writes cost it at steady state.
-fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
+pub(super) fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
     let ns = |ps: u64| ps as f64 / 1e3;
     let rate = |bytes_per_s: u64| (bytes_per_s > 0).then_some(bytes_per_s as f64);
     let link_rate = match link {

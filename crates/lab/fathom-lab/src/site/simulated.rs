@@ -16,11 +16,18 @@ use fathom_sim::{
 use fathom_units::nearest;
 use serde::Serialize;
 
-use super::members::{card_of, pcie, time};
+use super::members::{card_of, drive_model, pcie, time};
 use super::{KNOWN_REL_HALF_WIDTH, TargetError};
 
 /// What every simulated target begins with.
 const PREFIX: &str = "sim:";
+
+/// Whether the targets of a plan are simulated: its run is in virtual time, whatever else this host does.
+#[must_use]
+pub fn is_simulated(plan: &Plan) -> bool {
+    let mut targets = plan.steps.iter().flat_map(|step| &step.targets).flat_map(TargetId::opened);
+    targets.any(|target| target_name(target.as_str()).is_some())
+}
 
 /// A machine with the name and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -310,7 +317,8 @@ impl SimulatedMachine {
         DriveFacts {
             name: drive.name.clone(),
             model: Some(drive.device.name.clone()),
-            rated: None,
+            // Drives of a shipped machine have data sheets; those of a user's file are samples.
+            rated: self.is_shipped().then(|| drive_model(&drive.device, drive.link)).flatten(),
             link: pcie(self.trained(drive)),
             link_possible: pcie(drive.link),
             scheduler: None,
@@ -321,6 +329,10 @@ impl SimulatedMachine {
             remote_cpus: (0..host.cpus()).filter(|cpu| host.socket_of(*cpu) != drive.socket).collect(),
             temperature_celsius: None,
         }
+    }
+
+    fn is_shipped(&self) -> bool {
+        builtin_machines().iter().any(|(name, _)| *name == self.name)
     }
 
     /// The drive's own link as it came up.

@@ -6,24 +6,28 @@ use super::*;
 
 /// What is said of a limit is made of its parts, in each language; the step that decided is named by its index.
 #[test]
-fn a_limit_says_its_cause_then_what_kept_the_workers_waiting_then_the_probe() {
+fn a_limit_says_its_cause_then_what_others_took_then_the_probe() {
     let mut steps = [observed(1, 32, 100_000, 0.93), observed(2, 32, 180_000, 0.6)];
-    steps[0].1.host.as_mut().expect("has a host").threads[0].waited_ns = SECOND_NS / 20;
+    // Both share a CPU with a program that takes a twentieth of it.
+    steps.iter_mut().for_each(|(step, _)| step.placement = Placement::Cpus(vec![0]));
+    let host = steps[0].1.host.as_mut().expect("has a host");
+    host.threads[0].waited_ns = SECOND_NS / 20;
+    host.cpus[0].1.user_ns += SECOND_NS / 20;
     steps[1].0.index = 7;
     let all: Vec<Observation> = steps.iter().map(|(step, record)| Observation::of(step, record)).collect();
     let limit = attribute(&all, 0);
     assert!(matches!(limit.cause, Cause::Cores { workers: 1, .. }));
-    assert_eq!(limit.caveats, [Caveat::WorkersWaited { share: 0.05 }]);
+    assert_eq!(limit.caveats, [Caveat::CpuTaken { by: CpuTaker::Programs, share: 0.05 }]);
     let change = ProbeChange::MoreThreads { threads: 2 };
     assert_eq!(limit.probes, [ProbeResult { step_index: Some(7), change, gain: Quantity::times(1.8) }]);
     assert_eq!(
         english(&limit.sentence()),
-        "One core is the limit (99 %): 98 % busy, 9.30 us of CPU per I/O. Other programs kept the workers waiting for 5 % of the \
-         time. 2 threads gave 1.80x the IOPS."
+        "One core is the limit (99 %): 98 % busy, 9.80 us of CPU per I/O. Other programs had the CPUs for 5 % of the time in \
+         which the workers were to run. 2 threads gave 1.80x the IOPS."
     );
     assert_eq!(
         Language::Chinese.say(&limit.sentence()),
-        "瓶颈（99 %）是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.30 us。其他程序使工作线程有 5 % 的时间在等待。\
+        "瓶颈（99 %）是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.80 us。工作线程就绪时，CPU 有 5 % 的时间被其他程序占用。\
          2 个线程时 IOPS 为此步骤的 1.80x。"
     );
 }

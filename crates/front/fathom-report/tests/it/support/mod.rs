@@ -142,10 +142,11 @@ fn host() -> HostDelta {
         system_ns: NS_PER_S,
         waited_ns: 0,
     };
+    let progress = ThreadCpu { name: "fathom".to_owned(), kernel: false, user_ns: 0, system_ns: 0, waited_ns: 0 };
     HostDelta {
         window_ns: INTERVALS * NS_PER_S,
         cpus: vec![(0, CpuTime::default())],
-        threads: vec![worker("fathom-w0", false), worker("iou-sqp-1", true)],
+        threads: vec![progress, worker("fathom-w0", false), worker("iou-sqp-1", true)],
         context_switches: 4321,
         disks: vec![DiskDelta {
             device: "disk0".to_owned(),

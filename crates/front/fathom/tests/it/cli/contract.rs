@@ -111,6 +111,7 @@ const LIMITS: &[&str] = &[
     "uplink",
     "core",
     "all_cores",
+    "cpu_taken",
     "irq_core",
     "kernel_thread",
     "file_system",
