@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .case import (
-    ALL_CORES, BETWEEN, CORE, DEVICE, FILE_SYSTEM, KERNEL_THREAD, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case, NotBuilt, of,
+    ALL_CORES, BETWEEN, CORE, CPU_TAKEN, DEVICE, FILE_SYSTEM, FLUSH, KERNEL_THREAD, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case,
+    NotBuilt, of,
 )  # fmt: skip
 from .places import Host
 from .undo import Undos
@@ -26,6 +27,14 @@ ALLOWED_MIB = 8
 ASKED_IOPS = 200
 # A limit of CPU time: this share of one CPU.
 CPU_QUOTA_PCT = 25
+SMALL_QUOTA_PCT = 10
+# Programs without end take most of a load's time where fio's rate falls to this share beside them, and hardly any above the
+# second.
+TAKES_MOST_BELOW, TAKES_LITTLE_ABOVE = 0.35, 0.8
+# A program of this niceness gets the CPU before one of niceness 0.
+URGENT = -15
+# A program that starts so long after Fathom starts when Fathom has looked at the idle host.
+AFTER_THE_BASELINE_S = 1.0
 # fio's own figures decide whether a disk is one on which depth helps first and then no more.
 FIO_S = 1.5
 RISES_MIN = 1.5
@@ -68,15 +77,67 @@ class Fio:
     cpu_share: float
 
 
-def fio(target: str, depth: int) -> Fio:
-    """Random reads by fio: a look at the disk that owes nothing to Fathom."""
+def fio(target: str, depth: int, *words: str) -> Fio:
+    """Random reads by fio, unless `words` say otherwise: a look at the disk that owes nothing to Fathom."""
     if not shutil.which("fio"):
         raise NotBuilt("fio is not here, and nothing else can say how the disk behaves")
     command = ["fio", "--name=look", f"--filename={target}", "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio"]
-    command += [f"--iodepth={depth}", "--time_based", f"--runtime={FIO_S}", "--readonly", "--output-format=json"]
+    command += [f"--iodepth={depth}", "--time_based", f"--runtime={FIO_S}", *words, "--output-format=json"]
     text = subprocess.run(command, capture_output=True, text=True, start_new_session=True, check=True).stdout
     job = json.loads(text[text.index("{") :])["jobs"][0]
-    return Fio(job["read"]["iops"], (job["usr_cpu"] + job["sys_cpu"]) / 100)
+    return Fio(job["read"]["iops"] + job["write"]["iops"], (job["usr_cpu"] + job["sys_cpu"]) / 100)
+
+
+def endless(niceness: int = 0, after_s: float = 0.0) -> list[str]:
+    """A program that never waits. Each session is a group of its own to the scheduler, whose niceness counts where groups exist."""
+    group = "/proc/self/autogroup"
+    script = f"[ ! -e {group} ] || echo {niceness} >{group}; sleep {after_s}; while :; do :; done"
+    return ["nice", "-n", str(niceness), "sh", "-c", script]
+
+
+def beside_endless_programs(host: Host, undo: Undos, niceness: int = 0, after_s: float = 0.0) -> None:
+    """One for each CPU."""
+    for _ in CPUS:
+        host.background(undo, endless(niceness, after_s))
+
+
+def kept_beside_endless_programs(host: Host, niceness: int, target: str, depth: int, *words: str) -> float:
+    """Share of its rate that fio keeps beside them. In turns, for the disk is shared."""
+    alone, beside = 0.0, 0.0
+    for _ in range(2):
+        alone += fio(target, depth, *words).iops
+        with Undos(host.take_back) as undo:
+            beside_endless_programs(host, undo, niceness)
+            beside += fio(target, depth, *words).iops
+    return beside / alone
+
+
+def disk_beside_ordinary_programs(host: Host, undo: Undos) -> Built:
+    """A disk that fio gets nearly all of its rate from beside them: a thread that sleeps most of the time goes first."""
+    target = disk_file(host)
+    kept = kept_beside_endless_programs(host, 0, target, 1, "--ioengine=psync", "--readonly")
+    if kept < TAKES_LITTLE_ABOVE:
+        raise NotBuilt(f"beside programs without end fio kept {kept:.0%} of its rate")
+    beside_endless_programs(host, undo)
+    return Built(target)
+
+
+def disk_beside_endless_programs(*words: str, depth: int = 1, niceness: int = 0, after_s: float = 0.0):
+    """A disk that fio, with these words, gets most of its rate from only without them."""
+
+    def build(host: Host, undo: Undos) -> Built:
+        target = disk_file(host)
+        kept = kept_beside_endless_programs(host, niceness, target, depth, *words)
+        if kept > TAKES_MOST_BELOW:
+            raise NotBuilt(f"beside programs without end fio kept {kept:.0%} of its rate")
+        beside_endless_programs(host, undo, niceness, after_s)
+        return Built(target, words="--overwrite" if WRITES <= set(words) else "")
+
+    return build
+
+
+WRITES = frozenset({"--rw=write"})
+SYNCED = ("--rw=write", "--bs=2300", "--fdatasync=1", "--ioengine=psync", "--direct=0")
 
 
 def depth_helps(target: str) -> None:
@@ -195,14 +256,26 @@ def zram_beside_a_busy_program(host: Host, undo: Undos) -> Built:
     return built
 
 
-def zram_with_a_quota(host: Host, undo: Undos) -> Built:
-    built = zram(host, undo)
+def cpu_quota(host: Host, undo: Undos, percent: int) -> str:
+    """A control group with so much of a CPU; the words that put Fathom into it."""
     group = CPU_GROUPS / "fathom-truth"
     if not CPU_GROUPS.is_dir():
         raise NotBuilt("there are no control groups (version 1) for CPU time")
     undo.script(f"[ ! -d {group} ] || rmdir {group}")
-    host.ok(f"mkdir -p {group}; echo {CPU_QUOTA_PCT * 1000} > {group}/cpu.cfs_quota_us")
-    return Built(built.target, prefix=f"echo $$ > {group}/cgroup.procs; exec")
+    host.ok(f"mkdir -p {group}; echo {percent * 1000} > {group}/cpu.cfs_quota_us")
+    return f"echo $$ > {group}/cgroup.procs; exec"
+
+
+def zram_with_a_quota(host: Host, undo: Undos) -> Built:
+    return Built(zram(host, undo).target, prefix=cpu_quota(host, undo, CPU_QUOTA_PCT))
+
+
+def disk_with_a_quota(host: Host, undo: Undos) -> Built:
+    target = disk_file(host)
+    needs = fio(target, 32).cpu_share
+    if needs < 3 * SMALL_QUOTA_PCT / 100:
+        raise NotBuilt(f"fio needs {needs:.0%} of a CPU for 32 reads in flight, so that {SMALL_QUOTA_PCT} % may do")
+    return Built(target, prefix=cpu_quota(host, undo, SMALL_QUOTA_PCT))
 
 
 def null(_host: Host, _undo: Undos) -> Built:
@@ -282,14 +355,15 @@ CASES = [
         "zram, threads pinned beside a busy program",
         "The threads may use one CPU, which a program without end uses as well; a copy needs nothing but that CPU.",
         zram_beside_a_busy_program,
-        {"1x1": of(CORE), "2x1": of(CORE)},
+        # The scheduler gives half of the CPU to the program, or a third.
+        {"1x1": of(CORE, CPU_TAKEN), "2x1": of(CORE, CPU_TAKEN)},
         {"engine": "psync", "cpus_allowed": str(CPUS[0])},
     ),
     Case(
         f"zram, {CPU_QUOTA_PCT} % of a CPU allowed",
         "A control group gives the program a quarter of a CPU's time, and the copies take nothing else.",
         zram_with_a_quota,
-        {"1x1": of(CORE, ALL_CORES, RATE), "2x1": of(CORE, ALL_CORES, RATE)},
+        {"1x1": of(CPU_TAKEN), "2x1": of(CPU_TAKEN)},
         {"engine": "psync"},
     ),
     Case(
@@ -304,6 +378,54 @@ CASES = [
         disk_that_depth_helps,
         {"1x1": of(QUEUE_DEPTH), "4x1": BETWEEN, "16x1": BETWEEN},
         {"engine": "psync"},
+    ),
+    Case(
+        "disk, psync beside programs without end",
+        "fio, right before, kept four fifths of its rate and more beside one such program for each CPU.",
+        disk_beside_ordinary_programs,
+        {"1x1": of(QUEUE_DEPTH)},
+        {"engine": "psync"},
+    ),
+    Case(
+        "disk, psync beside urgent programs without end",
+        "With programs that get the CPU first fio, right before, kept a third of its rate and less.",
+        disk_beside_endless_programs("--ioengine=psync", "--readonly", niceness=URGENT),
+        {"1x1": of(CPU_TAKEN)},
+        {"engine": "psync"},
+    ),
+    Case(
+        "disk, psync beside programs without end that begin later",
+        "The same with programs that begin when Fathom has looked at the idle host.",
+        disk_beside_endless_programs("--ioengine=psync", "--readonly", niceness=URGENT, after_s=AFTER_THE_BASELINE_S),
+        {"1x1": of(CPU_TAKEN)},
+        {"engine": "psync"},
+    ),
+    Case(
+        "disk, synced writes beside programs without end",
+        "The load of etcd's check of a disk: fio, right before, kept a third of its rate and less.",
+        disk_beside_endless_programs(*SYNCED, niceness=URGENT),
+        {"1x1": of(CPU_TAKEN)},
+        {"engine": "psync", "rw": "write", "bs": "2300", "fdatasync": 1, "direct": 0},
+        quick=True,
+    ),
+    Case(
+        "disk, 32 in flight beside urgent programs without end",
+        "fio, right before, kept a third of its rate and less: with its thread off the CPU the disk runs dry.",
+        disk_beside_endless_programs("--readonly", depth=32, niceness=URGENT),
+        {"1x32": of(CPU_TAKEN)},
+    ),
+    Case(
+        "disk, sqpoll beside urgent programs without end",
+        "The kernel thread that takes the I/Os needs a CPU as the workers do: fio kept a third of its rate and less.",
+        disk_beside_endless_programs("--readonly", "--ioengine=io_uring", "--sqthread_poll=1", niceness=URGENT),
+        {"1x1": of(CPU_TAKEN)},
+        {"mode": "sqpoll"},
+    ),
+    Case(
+        f"disk, {SMALL_QUOTA_PCT} % of a CPU allowed",
+        "A control group gives the program a tenth of a CPU's time, and fio, right before, used three times as much.",
+        disk_with_a_quota,
+        {"1x32": of(CPU_TAKEN)},
     ),
     Case(
         "disk beside a second program",

@@ -54,7 +54,7 @@ fn clear_case(truth: LimitName, dice: &mut Dice) -> (World, Load) {
         let (world, load) = draw(truth, dice);
         let terms = world.terms(load);
         let wanted = match truth {
-            LimitName::QueueDepth => 0,
+            LimitName::QueueDepth | LimitName::CpuTaken => 0,
             LimitName::Device => 1,
             LimitName::Link => 2,
             LimitName::Uplink => 3,
@@ -103,6 +103,9 @@ fn draw(truth: LimitName, dice: &mut Dice) -> (World, Load) {
         LimitName::Raid => array(&mut world, &mut load, dice),
         LimitName::Memory => memory(&mut world, dice),
         LimitName::IrqCore => world.irq_cpus = 1,
+        LimitName::CpuTaken => world.wait_for_cpu_ns = world.alone_ns * dice.between(MARGIN, 30.0),
+        // Other programs take some of the time, and yet less than the drive.
+        LimitName::QueueDepth if dice.chance(0.3) => world.wait_for_cpu_ns = world.alone_ns * dice.between(0.05, 0.6),
         LimitName::AllCores => load.threads = dice.pick(&[4, 8, 16]),
         LimitName::PageCache => {
             load.buffered = true;

@@ -54,6 +54,8 @@ pub(crate) struct World {
     pub(crate) cpus: u32,
     /// One I/O alone.
     pub(crate) alone_ns: f64,
+    /// Time until a worker that is ready has a CPU, because other programs without end run on all of them; 0 on an idle host.
+    pub(crate) wait_for_cpu_ns: f64,
     /// One drive.
     pub(crate) drive_iops: f64,
     /// All drives over what they share.
@@ -95,6 +97,7 @@ impl World {
         World {
             cpus,
             alone_ns: 80_000.0,
+            wait_for_cpu_ns: 0.0,
             drive_iops: f64::INFINITY,
             shared_iops: f64::INFINITY,
             link_iops: f64::INFINITY,
@@ -124,7 +127,7 @@ impl World {
         let drives = f64::from(load.drives);
         let threads = f64::from(load.drives * load.threads);
         [
-            threads * f64::from(load.depth) * 1e9 / self.alone_ns,
+            threads * f64::from(load.depth) * 1e9 / (self.alone_ns + self.wait_for_cpu_ns),
             drives * self.drive_iops,
             drives * self.link_iops,
             self.shared_iops,
@@ -134,6 +137,11 @@ impl World {
             f64::from(self.irq_cpus) * 1e9 / self.irq_ns,
             self.allowed_iops,
         ]
+    }
+
+    /// Share of an I/O's time in which its worker waits for a CPU.
+    fn waited_share(&self) -> f64 {
+        self.wait_for_cpu_ns / (self.alone_ns + self.wait_for_cpu_ns)
     }
 
     /// IOPS: the terms melt into each other near a knee, as queues make them do.
@@ -198,7 +206,8 @@ impl World {
             let irq = if cpu >= self.cpus - self.irq_cpus { irq_ns / f64::from(self.irq_cpus) } else { 0.0 };
             let irq = (irq * dice.noise(0.02)).min(window);
             let user = user.min(window - irq);
-            let background = window * 0.01 * dice.unit();
+            let has_endless_program = self.wait_for_cpu_ns > 0.0;
+            let background = if has_endless_program { window } else { window * 0.01 * dice.unit() };
             let busy = ticks(user) + ticks(irq);
             let time = CpuTime {
                 user_ns: ticks(user),
@@ -214,7 +223,7 @@ impl World {
             kernel: false,
             user_ns: ticks(each_ns.min(window)),
             system_ns: 0,
-            waited_ns: 0,
+            waited_ns: (window - each_ns).min(window * self.waited_share()) as u64,
         });
         let threads = threads.collect();
         let kernel_threads = self.kernel_thread.iter().map(|name| {
@@ -236,7 +245,7 @@ impl World {
             write_ios,
             write_bytes: write_ios * 4096,
             busy_ns: WINDOW_NS,
-            weighted_ns: u64::from(load.drives * load.threads * load.depth) * WINDOW_NS,
+            weighted_ns: (f64::from(workers * load.depth) * window * (1.0 - self.waited_share())) as u64,
             ..DiskDelta::default()
         };
         HostDelta {
