@@ -89,9 +89,12 @@ async function wholePage(page: Page): Promise<Seen> {
     }).map((e) => e.textContent?.slice(0, 60) ?? "");
     const axes = [...document.querySelectorAll("main figure .chart svg")].flatMap((chart) => {
       const right = new Map<number, string[]>();
+      const frame = chart.getBoundingClientRect();
       for (const t of chart.querySelectorAll("text")) {
         if (t.getAttribute("text-anchor") !== "end") continue;
         const at = Math.round(t.getBoundingClientRect().right);
+        // Further right stand the last labels of horizontal axes.
+        if (at > frame.left + frame.width / 2) continue;
         right.set(at, [...(right.get(at) ?? []), t.textContent ?? ""]);
       }
       return [...right.values()].filter((labels) => labels.length > 2);
@@ -121,6 +124,11 @@ async function checkLanguage(page: Page, subject: Subject, width: number, theme:
     expect.soft(first.chartTop + SHOWN_PX, at("first picture on the first screen")).toBeLessThanOrEqual(SCREEN_PX);
     expect.soft(first.hidden, at("parts of the answer that do not show")).toEqual([]);
   }
+  if (width === 1400) {
+    const hidden = await page.$eval("#steps .scroll", (e) => e.scrollWidth - e.clientWidth).catch(() => 0);
+    expect.soft(hidden, at("hidden width of the table of steps")).toBeLessThanOrEqual(0);
+  }
+  if (subject.oneRun) expect.soft(await page.locator("#answer > .verdict p.next").count(), at("lines with the next step")).toBe(1);
   await scrollThrough(page);
   const seen = await wholePage(page);
   expect.soft(await page.evaluate(() => document.documentElement.lang), at("language of the page")).toBe(lang);

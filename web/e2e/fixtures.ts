@@ -2,12 +2,12 @@
 
 import { articles } from "../tests/articles";
 import { quick } from "../tests/fixture";
-import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, raid, scaling, settledRun, snia, surfaceRun } from "../tests/studies";
+import { commit, comparisonOf, engines, enterprise, filesRun, onMachine, pinning, qos, raid, scaling, settledRun, snia, surfaceRun } from "../tests/studies";
 import type { Document, Reference } from "../src/document";
 import { assembled, written } from "./browser";
 
 /** Published 4k random reads at the queue depths of the fixture. */
-export const REFERENCE: Reference = {
+const REFERENCE: Reference = {
   id: "magazine", subject: "Another drive", source: "A magazine, 2017", url: null,
   points: [1, 8, 32].flatMap((depth) => [
     { metric: "iops", value: 20_000 * depth ** 0.6, op: "randread", read_pct: 100, block_size_bytes: 4096, threads: 1, queue_depth: depth, outstanding: depth, devices: 1, placement: null, group: null, doubt: depth === 8 ? "a round figure" : "" },
@@ -35,6 +35,7 @@ const MAKERS = {
   scaling: () => written(simulated(scaling()), "scaling"),
   engines: () => written(hot(engines()), "engines"),
   commit: () => written(commit(), "commit"),
+  files: () => written(filesRun(), "files"),
   surface: () => written(surfaceRun(), "surface"),
   raid: () => written(raid(), "raid"),
   settled: () => written(settledRun(), "settled"),

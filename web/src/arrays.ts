@@ -1,6 +1,6 @@
 /** Arrays beside what their members allow: the loads of a run, each with its levels. Pure. */
 
-import { isRandomOp, opKind, type OpKind } from "./curves";
+import { headlineStep, isRandomOp, opKind, type OpKind } from "./curves";
 import type { ArrayView, Document, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, say } from "./text";
@@ -46,6 +46,13 @@ export function arrayLoads(doc: Pick<Document, "steps" | "arrays">): ArrayLoad[]
     else if ((load.cells[at]?.step.iops ?? 0) < cell.step.iops) load.cells[at] = cell;
   }
   return [...loads.values()];
+}
+
+/** The loads with several levels; the load that the headline is about comes first. */
+export function comparedLoads(doc: Pick<Document, "steps" | "arrays" | "verdict">): ArrayLoad[] {
+  const answer = arrayCells(doc).find((c) => c.step === headlineStep(doc));
+  const isAnswer = (load: ArrayLoad): number => Number(answer !== undefined && load.title === say(answer.view.load));
+  return arrayLoads(doc).filter((load) => load.cells.length > 1).sort((a, b) => isAnswer(b) - isAnswer(a));
 }
 
 /** A rate of the load in the unit of its figure. */

@@ -1,7 +1,7 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { family, hasFigures, opKind, opWord, patternWord, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
-import type { ComparedStep, Comparison, PathsView, Spread, StepView } from "./document";
+import { enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
+import type { ComparedStep, Comparison, KneeView, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
 
@@ -68,14 +68,9 @@ export function groupSets(doc: Ladders): GroupSet[] {
     .map(([title, of]) => ({
       title,
       lines: [...gathered(of, (s) => s.group)].map(([group, list]) => ({
+        ...plainLine(group, opKind(list[0] as StepView), [...list].sort((a, b) => outstanding(a) - outstanding(b) || a.threads - b.threads)),
         key: `${title}|${group}`,
-        label: group,
-        set: "",
         family: title,
-        kind: opKind(list[0] as StepView),
-        threads: 0,
-        steps: [...list].sort((a, b) => outstanding(a) - outstanding(b) || a.threads - b.threads),
-        knee: undefined,
       })),
     }))
     .filter((set) => set.lines.length > 1);
@@ -123,8 +118,10 @@ export interface ScaleLine {
   efficiencyCi95: ([number, number] | null)[];
   /** IOPS of the first point over its count: proportion goes through it. */
   perUnit: number;
-  /** First step that falls short of proportion. */
-  knee: StepView | undefined;
+  /** Range in which it stops growing in proportion; `null`: nowhere for sure. */
+  knee: KneeView | null;
+  /** Step with the least count that gives 95 % of the most. */
+  enough: StepView | undefined;
 }
 
 /** Fewer rounds than these make no picture. */
@@ -141,8 +138,7 @@ export function scaleLines(doc: Ladders): ScaleLine[] {
     const [first] = steps;
     if ((axis !== "devices" && axis !== "threads" && axis !== "ranks") || !first || steps.length < SCALE_POINTS_MIN) return [];
     const label = [family(first), opWord(first), `QD${first.queue_depth}`, axis === "threads" ? "" : `T${first.threads}`, first.placement === "unpinned" ? "" : word(first.placement), axis === "threads" && first.devices > 1 ? `D${first.devices}` : ""].reduce((a, b) => joined(a, b), "");
-    const knee = steps.find((s) => s.index === ladder.knee?.step);
-    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / countOn(first, axis), knee }];
+    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / countOn(first, axis), knee: ladder.knee, enough: enoughOf(ladder, steps) }];
   });
 }
 

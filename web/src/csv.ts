@@ -4,6 +4,11 @@ import { QUANTILES, type StepView } from "./document";
 
 type Cell = string | number | boolean | null | undefined;
 
+type Kind = "user_ns_per_io" | "system_ns_per_io" | "irq_ns_per_io" | "kernel_worker_ns_per_io";
+
+/** CPU time per I/O of a kind; empty where the sum of the kinds is not known. */
+const cost = (s: StepView, kind: Kind): Cell => (s.cpu?.ns_per_io == null ? null : s.cpu[kind]);
+
 const COLUMNS: readonly [string, (s: StepView) => Cell][] = [
   ["index", (s) => s.index],
   ["label", (s) => s.label],
@@ -36,10 +41,10 @@ const COLUMNS: readonly [string, (s: StepView) => Cell][] = [
   ["lat_max_ns", (s) => s.lat_ns?.max],
   ["lat_samples", (s) => s.lat_ns?.samples],
   ["busy_cores", (s) => s.cpu?.busy_cores],
-  ["user_ns_per_io", (s) => s.cpu?.user_ns_per_io],
-  ["system_ns_per_io", (s) => s.cpu?.system_ns_per_io],
-  ["irq_ns_per_io", (s) => s.cpu?.irq_ns_per_io],
-  ["kernel_worker_ns_per_io", (s) => s.cpu?.kernel_worker_ns_per_io],
+  ["user_ns_per_io", (s) => cost(s, "user_ns_per_io")],
+  ["system_ns_per_io", (s) => cost(s, "system_ns_per_io")],
+  ["irq_ns_per_io", (s) => cost(s, "irq_ns_per_io")],
+  ["kernel_worker_ns_per_io", (s) => cost(s, "kernel_worker_ns_per_io")],
   ["interrupts_per_io", (s) => s.cpu?.interrupts_per_io],
   ["context_switches_per_io", (s) => s.cpu?.context_switches_per_io],
   ["limit", (s) => s.limit.name],

@@ -1,6 +1,6 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
+import { QUANTILES, type CurvePoint, type Document, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
 
@@ -54,6 +54,28 @@ export function hasFigures(step: StepView): boolean {
   return (step.state === "measured" || step.state === "imported") && step.phase === "measure" && step.ios > 0;
 }
 
+/** Step that the first figure of the answer is of. */
+export function headlineStep(doc: Pick<Document, "steps" | "verdict">): StepView | undefined {
+  const [figure] = doc.verdict.flatMap((v) => v.figures);
+  return doc.steps.find((s) => s.index === figure?.step && hasFigures(s));
+}
+
+/** True for a step that answers for the latency of the sync that makes its writes durable. */
+export function isOfSync(s: StepView): boolean {
+  return s.durability.sync !== null && (s.syncs?.lat_ns ?? null) !== null;
+}
+
+/** Latency that a step answers for: of the sync, else of its I/Os. */
+export function answeredLatency(s: StepView): LatencyView | null {
+  return isOfSync(s) ? (s.syncs?.lat_ns ?? null) : s.lat_ns;
+}
+
+/** Points of the percentile curve of that latency. Of a sync the document has single quantiles. */
+export function answeredTail(s: StepView): [number, number][] {
+  if (!isOfSync(s)) return tailPoints(s.percentile_curve, lastNines(s));
+  return QUANTILES.flatMap((q): [number, number][] => { const ns = latency(answeredLatency(s), q); return ns === null ? [] : [[nines(Number(q.slice(1)) / 100), ns]]; });
+}
+
 /** A ladder over queue depth or rate: one line of a picture. */
 export interface Line {
   /** Unique among the lines of a run. */
@@ -68,8 +90,15 @@ export interface Line {
   threads: number;
   /** By queue depth (or rate, in an open loop), ascending. */
   steps: StepView[];
-  /** Where it stops growing in proportion. */
-  knee: StepView | undefined;
+  /** Range in which it stops growing in proportion; `null`: nowhere for sure. */
+  knee: KneeView | null;
+  /** Step with the least load that gives 95 % of the most. */
+  enough: StepView | undefined;
+}
+
+/** A line of a picture that has no ladder behind it. */
+export function plainLine(label: string, kind: OpKind, steps: StepView[]): Line {
+  return { key: label, label, set: "", family: "", kind, threads: 0, steps, knee: null, enough: undefined };
 }
 
 /** How many ranks took part in a step; 1 for a run of one process. */
@@ -119,6 +148,12 @@ export function stepsOf(doc: Ladders, ladder: LadderView): StepView[] {
   return ladder.points.flatMap((p) => byIndex.get(p.step) ?? []);
 }
 
+/** Step with the least load that gives 95 % of the most, where its load is not the most that was tried. */
+export function enoughOf(ladder: LadderView, steps: readonly StepView[]): StepView | undefined {
+  const found = steps.findIndex((s) => s.index === ladder.enough);
+  return found === steps.length - 1 ? undefined : steps[found];
+}
+
 function called(step: StepView, by: readonly Dimension[]): string {
   return by.map((d) => d.of(step)).filter((x) => x !== "").join(" ");
 }
@@ -141,7 +176,8 @@ export function lines(doc: Ladders): Line[] {
       kind: opKind(first),
       threads: first.threads,
       steps,
-      knee: steps.find((s) => s.index === ladder.knee?.step),
+      knee: ladder.knee,
+      enough: enoughOf(ladder, steps),
     }];
   });
 }
@@ -279,8 +315,9 @@ export interface TailCut {
 export function tailCut(step: StepView, names: readonly Quantile[]): TailCut {
   let reached: Quantile | null = null;
   for (const name of names) {
-    if (latency(step.lat_ns, name) === null) {
-      return { step, reached, next: name, seconds: step.lat_ns?.needs[name]?.seconds ?? null };
+    const lat = answeredLatency(step);
+    if (latency(lat, name) === null) {
+      return { step, reached, next: name, seconds: lat?.needs[name]?.seconds ?? null };
     }
     reached = name;
   }

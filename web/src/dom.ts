@@ -17,12 +17,32 @@ export function el<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${stri
   return node;
 }
 
+/** Splits text so that every other part is an option of a command, with its value behind `=`. */
+export function splitOptions(words: string): string[] {
+  return words.split(/((?<![\w-])--?[a-z][\w-]*(?:=[\w.:<>-]{1,24})?)/);
+}
+
+/** Text whose options do not break at their hyphens. */
+export function unbroken(words: string): DocumentFragment {
+  const out = document.createDocumentFragment();
+  out.append(...splitOptions(words).map((part, i) => (i % 2 === 1 ? el("span.option", {}, part) : part)));
+  return out;
+}
+
+/** Longer words of a command may break, for a phone has no room for them. */
+const WORD_MAX = 30;
+
+/** A command that breaks between its words only. */
+export function command(words: string): HTMLElement {
+  return el("code", {}, ...words.split(" ").flatMap((word, i) => [i === 0 ? null : " ", word.length > WORD_MAX ? word : el("span.option", {}, word)]));
+}
+
 /** Words with `code` in backticks, as the sentences of the document have it. */
 export function rich(sentence: string): DocumentFragment {
   const out = document.createDocumentFragment();
   sentence.split("`").forEach((part, i, all) => {
     const closed = i % 2 === 1 && i < all.length - 1;
-    out.append(closed ? el("code", {}, part) : i % 2 === 1 ? `\`${part}` : part);
+    out.append(closed ? command(part) : unbroken(i % 2 === 1 ? `\`${part}` : part));
   });
   return out;
 }

@@ -10,7 +10,7 @@ import { machine } from "./sections/machine";
 import { repeat } from "./sections/repeat";
 import { reproduction } from "./sections/reproduction";
 import { steps } from "./sections/steps";
-import { study } from "./sections/study";
+import { runBlock, study } from "./sections/study";
 import { time } from "./sections/time";
 import { clearStage } from "./stage";
 import { LANGUAGES, language, say, speak, text, type Language } from "./text";
@@ -37,6 +37,8 @@ function sideList(sections: readonly HTMLElement[]): HTMLElement {
 /** Sections of a run, in the order a reader asks for them. */
 function runSections(doc: Document): (HTMLElement | null)[] {
   const inTime = time(doc);
+  const run = runBlock(doc);
+  if (run) inTime.node.append(run);
   const showInTime = (index: number): void => {
     inTime.show(index);
     inTime.node.scrollIntoView();

@@ -1,6 +1,7 @@
 /** What the chart options share: looks of lines, names beside them, tooltips, published marks, the axis of latencies. */
 
-import { apart, logMarks, type Line } from "./curves";
+import { apart, limitWord, logMarks, type Line } from "./curves";
+import type { KneeView } from "./document";
 import { escapeHtml } from "./dom";
 import { time, timeTick, whole } from "./format";
 import { shades, type Palette } from "./palette";
@@ -18,6 +19,38 @@ const BOTTOM_PX = 46;
 /** About how wide a text of 12 pixels is: Chinese characters are as wide as they are high. */
 export function textPx(words: string): number {
   return [...words].reduce((sum, c) => sum + (c > "\u2e80" ? 12.5 : 7), 0);
+}
+
+/** Words in lines that fit into a room. */
+function folded(words: readonly string[], roomPx: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && textPx(`${last} ${word}`) <= roomPx) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Names that fit into a room of so many lines. Words that all of them begin with go first, then words from the front: the ends tell names apart. */
+export function shortened(names: readonly string[], roomPx: number, lines = 1): string[] {
+  if (names.every((n) => textPx(n) <= roomPx)) return [...names];
+  const words = names.map((n) => n.split(" "));
+  const least = Math.min(...words.map((w) => w.length));
+  let same = 0;
+  while (names.length > 1 && same < least - 1 && words.every((w) => w[same] === words[0]?.[same])) same++;
+  return words.map((w) => {
+    for (let from = same; ; from++) {
+      const rest = [...(from > 0 ? ["…"] : []), ...w.slice(from)];
+      const found = folded(rest, roomPx);
+      const isWide = found.some((line) => textPx(line) > roomPx);
+      if (found.length <= lines && !isWide) return found.join("\n");
+      if (from < w.length - 1) continue;
+      const letters = [...(w[from] ?? "")];
+      while (letters.length > 1 && textPx(`…${letters.join("")}`) > roomPx) letters.shift();
+      return `…${letters.join("")}`;
+    }
+  });
 }
 
 /** Widest room for labels beside the lines. */
@@ -100,7 +133,10 @@ export function apartLabels(ends: readonly { x: number; share: number }[], plot:
   return shifts;
 }
 
-export function gridOf(right: number, left = 54): object {
+/** Margin left of a plot. */
+export const PLOT_LEFT_PX = 54;
+
+export function gridOf(right: number, left = PLOT_LEFT_PX): object {
   return { left, right, top: TOP_PX, bottom: BOTTOM_PX, containLabel: false };
 }
 
@@ -135,6 +171,78 @@ export function latencyAxis(values: readonly (number | null)[], p: Palette): obj
     splitLine: { ...style.splitLine, customValues: marks },
     axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: timeTick },
   };
+}
+
+/** Height of a label within a plot. */
+const LABEL_PX = 15;
+
+/** A knee and the mark of 95 % of the most, on a plot whose places are shares of its width and height. */
+export interface Bend {
+  color: string;
+  knee: KneeView | null;
+  /** Where 95 % of the most is reached, with its label. */
+  enough: { x: number; y: number; label: string; isFirst: boolean } | null;
+}
+
+/** Width and height of a plot, pixels, and the share of its width at a value of the axis. */
+export interface Plot {
+  width: number;
+  height: number;
+  share: (x: number) => number;
+}
+
+/** Ranges that hold a knee as bands, each named by the part that takes over. Several are strips above each other; equal ones are drawn once. */
+export function kneeBands(bends: readonly Bend[], plot: Plot, p: Palette): object[] {
+  const named = (k: KneeView): string => (k.takes_over === null ? text.picture.knee : limitWord(k.takes_over));
+  const known = new Set<string>();
+  const bands = bends.filter((b) => {
+    const key = b.knee === null ? "" : [...b.knee.between, named(b.knee)].join(" ");
+    return key !== "" && known.size < known.add(key).size;
+  });
+  return bands.flatMap(({ knee, color }, row) => {
+    if (knee === null) return [];
+    const [from, to] = knee.between;
+    const [middle, half] = [(plot.share(from) + plot.share(to)) / 2, textPx(named(knee)) / 2 / plot.width];
+    const side = middle - half < 0 ? "insideBottomLeft" : middle + half > 1 ? "insideBottomRight" : "insideBottom";
+    const label = { show: true, position: side, distance: 2, formatter: named(knee), color, fontSize: 12, ...rim(p) };
+    const bottom = TOP_PX + plot.height - (LABEL_PX + 1) * row;
+    const [top, foot] = bands.length > 1 ? [{ y: bottom - LABEL_PX }, { y: bottom }] : [{}, {}];
+    return [{ type: "line", name: "knee", silent: true, tooltip: { show: false }, data: [], markArea: { silent: true, itemStyle: { color, opacity: bands.length > 1 ? 0.2 : 0.1 }, label, data: [[{ xAxis: from, ...top }, { xAxis: to, ...foot }]] } }];
+  });
+}
+
+/** Labels of the marks of 95 % of the most: none lies on another or on the names of the bands. */
+export function enoughLabels(bends: readonly Bend[], plot: Plot, p: Palette): (object | undefined)[] {
+  const rows = new Set(bends.map((b) => b.knee?.between.join(" "))).size;
+  const taken: { left: number; top: number; width: number }[] = [{ left: 0, top: plot.height - LABEL_PX * rows, width: plot.width }];
+  return bends.map(({ enough, color }) => {
+    if (enough === null) return undefined;
+    const wide = textPx(enough.label);
+    const x = enough.x * plot.width;
+    // Left of the point the line is below it, right of the point it stays level; from the first point it falls.
+    const isLeft = x + wide > plot.width;
+    const isAbove = isLeft || enough.isFirst;
+    const box = { left: isLeft ? x - wide : x, top: (1 - enough.y) * plot.height + (isAbove ? -LABEL_PX - 8 : 8), width: wide };
+    if (box.left < 0 || taken.some((t) => box.left < t.left + t.width && t.left < box.left + box.width && Math.abs(box.top - t.top) < LABEL_PX * (t.left === 0 ? rows : 1))) return undefined;
+    taken.push(box);
+    return { show: true, position: isAbove ? "top" : "bottom", align: isLeft ? "right" : "left", distance: 8, formatter: enough.label, color, fontSize: 12, ...rim(p) };
+  });
+}
+
+/** Label of that mark. A phone has room for the load alone, which the sentence about rings explains. */
+export function enoughWord(load: string, width: number): string {
+  return width < DIRECT_LABEL_MIN_PX ? load : text.picture.enough(load);
+}
+
+/** Look of the point that gives 95 % of the most: a ring. */
+export function ring(color: string, p: Palette): object {
+  return { symbolSize: 12, itemStyle: { color: p.paper, borderColor: color, borderWidth: 2.5 } };
+}
+
+/** Sentences that explain the bands and the rings of some lines; only those of what is drawn. */
+export function bendNote(lines: readonly { knee: KneeView | null; enough: unknown }[], first: string): string {
+  const t = text.picture;
+  return [first, lines.some((l) => l.knee !== null) ? t.kneeNote : "", lines.some((l) => l.enough !== undefined) ? t.enoughNote : ""].filter((x) => x !== "").join(text.gap);
 }
 
 export function exactTime(ns: number | null): string {

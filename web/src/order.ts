@@ -1,6 +1,6 @@
 /** Order and filter of the table of steps. Pure. */
 
-import { latency } from "./curves";
+import { answeredLatency, latency } from "./curves";
 import type { StepView } from "./document";
 
 export type SortKey = "index" | "threads" | "queue_depth" | "iops" | "ci" | "bytes_per_s" | "mean" | "p50" | "p99" | "p99.9" | "max" | "cpu" | "limit";
@@ -23,13 +23,13 @@ function value(s: StepView, key: SortKey): number | string | null {
     case "ci":
       return s.iops_ci95 && s.iops > 0 ? (s.iops_ci95[1] - s.iops_ci95[0]) / s.iops : null;
     case "max":
-      return s.lat_ns?.max ?? null;
+      return answeredLatency(s)?.max ?? null;
     case "cpu":
       return s.cpu?.ns_per_io ?? null;
     case "limit":
       return judged ? s.limit.name : null;
     default:
-      return latency(s.lat_ns, key);
+      return latency(answeredLatency(s), key);
   }
 }
 

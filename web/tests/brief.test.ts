@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { nextOf } from "../src/brief";
+import { adviceOf, limitOf, nextOf } from "../src/brief";
+import { splitOptions } from "../src/dom";
+import { count3 } from "../src/format";
+import { quick } from "./fixture";
+import { surfaceRun } from "./studies";
 
 const brief = (command: string): Parameters<typeof nextOf>[0] => ({ headline: "", rows: [], next: { command, why: "why" } });
 
@@ -12,5 +16,46 @@ describe("the command to go on with", () => {
 
   it("stands where it leads on", () => {
     for (const command of ["fathom run --like 7 --explain", "fathom run qos --target /dev/nvme0n1", "fathom inspect"]) expect(nextOf(brief(command))?.command).toBe(command);
+  });
+});
+
+describe("the first look", () => {
+  const doc = quick();
+  const step = doc.steps.find((s) => s.index === doc.verdict[0]!.figures[0]!.step)!;
+  const look = (headline: string, limit: Partial<typeof step.limit> = {}): typeof doc => ({
+    ...doc, verdict: [{ ...doc.verdict[0]!, brief: { headline, rows: [], next: null } }], steps: doc.steps.map((s) => (s === step ? { ...s, limit: { ...s.limit, name: "device", sentence: "The device is the limit.", ...limit } } : s)),
+  });
+
+  it("has the limit with its evidence, where the headline does not name the limit", () => {
+    expect(limitOf(look("413k reads/s"))).toBe(`${step.label}: The device is the limit.`);
+    expect(limitOf(look("413k reads/s, limited by the device (89 %)"))).toBeNull();
+  });
+
+  it("has the part that limits higher rates, where the answer is an offered rate", () => {
+    expect(limitOf(look("413k reads/s", { name: "rate", sentence: "The asked rate is the limit." }))).toMatch(/^Higher rates: /);
+  });
+
+  it("has the nearest pair of rates that failed, where no part is known to limit a pair that was kept", () => {
+    const run = surfaceRun();
+    const kept = run.surfaces[0]!.pairs.find((q) => q.outcome === "kept")!;
+    const failed = { ...kept, step: 901, reads_per_s: 1.5 * kept.reads_per_s, writes_per_s: 1.5 * kept.writes_per_s + 1e3, outcome: "not_held" as const };
+    const further = { ...failed, step: 902, reads_per_s: 3 * failed.reads_per_s };
+    const steps = run.steps.map((s) => ({ ...s, limit: { ...s.limit, name: "rate" as const } }));
+    const verdict = [{ ...run.verdict[0]!, figures: [{ ...run.verdict[0]!.figures[0]!, step: kept.step }] }];
+    const said = limitOf({ steps, verdict, surfaces: [{ ...run.surfaces[0]!, pairs: [kept, further, failed] }] });
+    expect(said).toMatch(/^Higher rates: .* reads\/s, .* writes\/s: not kept up with$/);
+    expect(said).toContain(`${count3(failed.reads_per_s)} reads/s`);
+  });
+
+  it("always says what to do next", () => {
+    const without = (run: typeof doc): typeof doc => ({ ...run, verdict: run.verdict.map((v) => ({ ...v, would_help: [] })) });
+    expect(adviceOf(doc)).toEqual({ sentence: doc.verdict[0]!.would_help[0], command: null });
+    expect(adviceOf(without(look("", { would_help: ["a faster device"] })))).toEqual({ sentence: "a faster device", command: null });
+    expect(adviceOf(without(look("", { name: "rate", would_help: ["a higher rate"] }))).sentence).not.toBe("a higher rate");
+    expect(adviceOf(without(look(""))).command).toBe(`fathom run --like ${doc.run.id}`);
+  });
+
+  it("breaks no option of a command at its hyphens", () => {
+    expect(splitOptions("fathom run qos --time-budget=1m -o /a-b/c x-y (--runtime 3m)")).toEqual(["fathom run qos ", "--time-budget=1m", " ", "-o", " /a-b/c x-y (", "--runtime", " 3m)"]);
   });
 });

@@ -50,11 +50,18 @@ describe("lines", () => {
     expect(c.mainLine(all)?.steps.map((s) => s.queue_depth)).toEqual([1, 4, 16, 32, 64]);
   });
 
-  it("mark the knee that the document tells, and none where it tells none", () => {
-    const knees = (run: Document): (number | undefined)[] => c.lines(run).map((l) => l.knee?.index);
-    expect(knees(doc)[0]).toBe(doc.ladders[0]!.knee!.step);
+  it("have the knee of the document, and none where the document has none", () => {
+    const knees = (run: Document): unknown[] => c.lines(run).map((l) => l.knee);
+    expect(knees(doc)[0]).toBe(doc.ladders[0]!.knee);
     const straight = { ...doc, ladders: doc.ladders.map((l) => ({ ...l, knee: null })) };
-    expect(new Set(knees(straight))).toEqual(new Set([undefined]));
+    expect(new Set(knees(straight))).toEqual(new Set([null]));
+  });
+
+  it("have the step with 95 % of the most, unless IOPS still grow at the last step", () => {
+    const [ladder] = doc.ladders;
+    const enough = (step: number): number | undefined => c.lines({ ...doc, ladders: [{ ...ladder!, enough: step }] })[0]?.enough?.index;
+    const [before, last] = ladder!.points.slice(-2).map((p) => p.step);
+    expect([enough(before!), enough(last!)]).toEqual([before, undefined]);
   });
 
   it("are the ladders of the document and of their steps no others", () => {

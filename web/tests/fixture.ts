@@ -106,7 +106,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
     read: write ? null : direction, write: write ? direction : null, trim: null, syncs: null, durability: { sync: null, write_through: "none" }, load_words: "",
     cpu: {
       busy_cores: busy, cpus_online: cpus, ns_per_io: user + system + irq + (wide ? 140 : 0), user_ns_per_io: user, system_ns_per_io: system, irq_ns_per_io: irq, kernel_worker_ns_per_io: wide ? 140 : 0,
-      interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, busy_physical_cores: busy, iops_per_physical_core: iops / busy, baseline_busy_cores: 0.06, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],
+      interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, busy_physical_cores: busy, iops_per_physical_core: iops / busy, baseline_busy_cores: 0.06, other_programs_cores: 0, unexplained_cores: 0, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],
     },
     limit: {
       name, probability: name === "queue_depth" ? 0.93 : 0.78, confidence: name === "queue_depth" ? "confirmed" : "likely",
@@ -162,7 +162,7 @@ function laddersOf(steps: readonly StepView[]): LadderView[] {
     const points = of.map((s) => ({ step: s.index, at: s.queue_depth, efficiency: s.iops / s.queue_depth / (first.iops / first.queue_depth), efficiency_ci95: null }));
     const bent = points.findIndex((p) => p.efficiency < 0.9);
     const knee = points[bent];
-    return { axis: "queue_depth", points, knee: knee ? { step: knee.step, at: knee.at, between: [points[bent - 1]?.at ?? 0, knee.at] } : null, may_bend: false, iops_error_pct_median: null };
+    return { axis: "queue_depth", points, knee: knee ? { step: knee.step, at: knee.at, between: [points[bent - 1]?.at ?? 0, knee.at], takes_over: of[bent]?.limit.name ?? null } : null, enough: points.find((p) => (of.find((s) => s.index === p.step)?.iops ?? 0) >= 0.95 * Math.max(...of.map((s) => s.iops)))?.step ?? null, may_bend: false, iops_error_pct_median: null };
   });
 }
 

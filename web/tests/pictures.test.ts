@@ -1,25 +1,33 @@
 /** What the pictures are drawn from: which steps, how far, and what is left out. */
 
 import { describe, expect, it, vi } from "vitest";
-import { commitWord, durableLatency, durableLoads } from "../src/commits";
+import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
 import { engineSets, pairSets, settled, type ScaleLine } from "../src/cells";
-import { lastNines, lines, nines, wholeIntervals } from "../src/curves";
-import { QUANTILES, type Document, type StepView } from "../src/document";
+import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
+import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
 import { intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
+import { sortSteps } from "../src/order";
+import { bendNote, shortened } from "../src/options";
 import { palette } from "../src/palette";
 import { cpuPerIo } from "../src/paths";
+import { files } from "../src/pictures/commits";
 import { change, pairs } from "../src/pictures/compare";
+import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
-import { tails } from "../src/pictures/load";
+import { iopsOverDepth, tails } from "../src/pictures/load";
 import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
-import { heat, hostHeat, hostRates } from "../src/pictures/time";
-import { arrayLoads, arrayShare, type ArrayLoad } from "../src/arrays";
+import { surface } from "../src/pictures/surface";
+import { heat, hostHeat, hostRates, overTime, overTimePx } from "../src/pictures/time";
+import { arrayLoads, arrayShare, comparedLoads, type ArrayLoad } from "../src/arrays";
 import { arrayBars } from "../src/pictures/arrays";
+import { tailLine } from "../src/sections/load";
+import { isSameModel } from "../src/sections/published";
+import { greyNote } from "../src/sections/study";
 import { surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { commit, engines, enterprise, pinning, qos, raid, snia, surfaceRun } from "./studies";
@@ -80,6 +88,16 @@ describe("levels of an array", () => {
     const option = arrayBars(loads[0] as ArrayLoad, p, 700) as unknown as { series: { name?: string; data: unknown[] }[] };
     expect(option.series.find((s) => s.name === "what the members allow")?.data).toEqual([[400e3, 0], [400e3, 1]]);
     expect(arrayLoads(quick())).toEqual([]);
+  });
+});
+
+describe("loads of an array", () => {
+  it("begin with the load of the headline", () => {
+    const doc = raid();
+    const last = arrayLoads(doc).filter((l) => l.cells.length > 1).at(-1)!;
+    const answered = { ...doc, verdict: [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, step: last.cells[0]!.step.index }] }] };
+    expect(comparedLoads(answered)[0]?.title).toBe(last.title);
+    expect(comparedLoads({ ...doc, verdict: [] })[0]?.title).toBe(arrayLoads(doc)[0]?.title);
   });
 });
 
@@ -253,19 +271,147 @@ describe("the front of paths", () => {
   });
 });
 
-describe("growth", () => {
-  const knees = (limit: StepView["limit"]["name"]): string[] => {
-    const random = generator(4);
-    const steps = [1, 2, 4].map((threads, i): StepView => { const s = measured(i, { op: "randread", block: 4096, threads, depth: 8 }, random); return { ...s, iops: 1e5 * (i === 0 ? 1 : 1.2), limit: { ...s.limit, name: limit } }; });
-    const line: ScaleLine = { label: "a", axis: "threads", kind: "read", steps, efficiency: [1, 0.6, 0.3], efficiencyCi95: [null, null, null], perUnit: 1e5, knee: steps[1] };
-    // A second line with its knee at the same place.
-    const option = growth([line, { ...line, label: "b" }], "threads", p, 900) as unknown as { series: { data: { label?: { formatter?: string } }[] }[] };
-    return option.series.flatMap((s) => s.data.flatMap((d) => d.label?.formatter ?? []));
+/** Labels of the bands and of the rings of a picture. */
+function bendsOf(option: unknown): { bands: { from: number; to: number; said: string }[]; rings: (string | undefined)[] } {
+  type Point = { symbolSize?: number; itemStyle?: { borderWidth?: number }; label?: { formatter?: string } };
+  const series = (option as { series: { data?: Point[]; markArea?: { label: { formatter: string }; data: [{ xAxis: number }, { xAxis: number }][] } }[] }).series;
+  return {
+    bands: series.flatMap((s) => (s.markArea?.data ?? []).map(([from, to]) => ({ from: from.xAxis, to: to.xAxis, said: s.markArea?.label.formatter ?? "" }))),
+    rings: series.flatMap((s) => (s.data ?? []).filter((d) => d.itemStyle?.borderWidth !== undefined).map((d) => d.label?.formatter)),
   };
+}
 
-  it("names the cause of a knee, once where knees meet, and none that is not known", () => {
-    expect(knees("device")).toEqual(["device"]);
-    expect(knees("unknown")).toEqual([]);
+describe("the knee", () => {
+  const random = generator(4);
+  const steps = [1, 2, 4, 8].map((threads, i) => measured(i, { op: "randread", block: 4096, threads, depth: 8 }, random));
+  const knee = (takes_over: KneeView["takes_over"]): KneeView => ({ step: 2, at: 4, between: [1, 4], takes_over });
+  const line: ScaleLine = { label: "a", axis: "threads", kind: "read", steps, efficiency: [1, 0.9, 0.6, 0.3], efficiencyCi95: [null, null, null, null], perUnit: steps[0]!.iops, knee: knee("device"), enough: steps[2] };
+  const grown = (...of: ScaleLine[]): ReturnType<typeof bendsOf> => bendsOf(growth(of, "threads", p, 900));
+
+  it("is a band over its range, named by the part that takes over; equal bands are drawn once", () => {
+    expect(grown(line, { ...line, label: "b" }).bands).toEqual([{ from: 1, to: 4, said: "device" }]);
+    expect(grown({ ...line, knee: knee(null) }).bands.map((b) => b.said)).toEqual(["knee"]);
+    expect(grown({ ...line, knee: null, enough: undefined })).toEqual({ bands: [], rings: [] });
+  });
+
+  it("has the load with 95 % of the most next to it, as a ring whose label lies on no other", () => {
+    expect(grown(line).rings).toEqual(["95 % of the most at 4 threads"]);
+    expect(grown(line, { ...line, label: "b" }).rings).toEqual(["95 % of the most at 4 threads", undefined]);
+  });
+
+  it("has the label of its ring above the first point, from which the line falls, else below", () => {
+    const labels = (enough: StepView): unknown => (growth([{ ...line, enough }], "threads", p, 900) as unknown as { series: { data?: { label?: { position: string } }[] }[] }).series.flatMap((s) => (s.data ?? []).flatMap((d) => d.label?.position ?? []));
+    expect([labels(steps[0]!), labels(steps[1]!)]).toEqual([["top"], ["bottom"]]);
+  });
+
+  it("is drawn over the queue depth as well, with its sentences only where there is one", () => {
+    const ladder = [1, 2, 4, 8].map((depth, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth }, random));
+    const one = { ...plainLine("a", "read", ladder), knee: knee("core"), enough: ladder[2] };
+    expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the most at QD 4"] });
+    expect(bendsOf(iopsOverDepth([one], p, 360)).rings).toEqual(["QD 4"]);
+    expect(bendNote([one], "Bars.")).toMatch(/^Bars\. Shaded: .* Ring: /);
+    expect(bendNote([plainLine("a", "read", ladder)], "Bars.")).toBe("Bars.");
+  });
+});
+
+describe("names beside a picture", () => {
+  it("lose the words that all of them begin with, then words from the front, never the end", () => {
+    const names = ["4k sequential write + fdatasync T1", "4k sequential write + fdatasync/64 T1"];
+    expect(shortened(names, 400)).toEqual(names);
+    expect(shortened(names, 150)).toEqual(["… fdatasync T1", "… fdatasync/64 T1"]);
+    expect(shortened(["a very long name of one thing", "b"], 90)).toEqual(["… one thing", "b"]);
+    expect(shortened(["/mnt/a-very-long-path/to/x.bin"], 80)).toEqual(["…h/to/x.bin"]);
+  });
+
+  it("fold between words where a row has room for two lines", () => {
+    expect(shortened(["B: 128k sequential write QD4", "A: 4k random read QD16"], 130, 2)).toEqual(["B: 128k sequential\nwrite QD4", "A: 4k random read\nQD16"]);
+  });
+});
+
+describe("what the answer is about", () => {
+  it("opens the tails: the durable write, not the load with the deepest curve", () => {
+    const doc = commit();
+    const deepest = tailLine(lines(doc), undefined)!;
+    const durable = doc.steps.find((s) => s.durability.sync !== null && !deepest.steps.includes(s))!;
+    const answered = { ...doc, verdict: [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, step: durable.index }] }] };
+    expect(headlineStep(answered)).toBe(durable);
+    expect(tailLine(lines(answered), durable)?.steps).toContain(durable);
+  });
+
+  it("is the latency of the sync where there is one: in the curve, in the words below it and in the table", () => {
+    const [step] = commit().steps.filter((s) => s.durability.sync !== null && s.syncs?.lat_ns);
+    const lat = step!.syncs!.lat_ns!;
+    expect(answeredLatency(step!)).toBe(lat);
+    expect(answeredTail(step!).map(([, ns]) => ns)).toEqual(QUANTILES.flatMap((q) => lat[q] ?? []));
+    const slow = { ...step!, index: 900, lat_ns: { ...step!.lat_ns!, max: 1 }, syncs: { ...step!.syncs!, lat_ns: { ...lat, max: 9e9 } } };
+    const fast = { ...step!, index: 901, lat_ns: { ...step!.lat_ns!, max: 5e9 } };
+    expect(sortSteps([slow, fast], "max", false).map((s) => s.index)).toEqual([900, 901]);
+  });
+
+  it("is framed in the picture of reads and writes", () => {
+    const [s] = surfacesOf(surfaceRun());
+    const option = surface(s!, s!.pairs[2]!.view.step, "all", "p99", p, 900) as unknown as { series: { name?: string; data: unknown[] }[] };
+    const pair = s!.pairs[2]!.view;
+    expect(option.series.find((x) => x.name === "answer")?.data).toEqual([[pair.writes_per_s, pair.reads_per_s]]);
+  });
+});
+
+describe("figures that do not exist", () => {
+  const [engine] = engines().steps;
+  it("have no bar: the label of a CPU cost is the figure of the table", () => {
+    const step = { ...engine!, cpu: { ...engine!.cpu!, ns_per_io: 1234, user_ns_per_io: -5000, system_ns_per_io: 9000 } };
+    const option = cost([step], p, 900) as unknown as { series: { label?: { formatter: (q: { dataIndex: number }) => string } }[] };
+    expect(option.series.flatMap((s) => s.label?.formatter({ dataIndex: 0 }) ?? [])).toEqual(["1.23 us"]);
+  });
+
+  it("have no empty picture: no p99 over time where no interval has samples enough", () => {
+    const without = { ...engine!, series: { ...engine!.series, p99_ns: engine!.series.p99_ns.map(() => null) } };
+    const panels = (s: StepView): number => (overTime(s, "#000", p, 900) as unknown as { grid: unknown[] }).grid.length;
+    expect([panels(engine!), panels(without)]).toEqual([2, 1]);
+    expect(overTimePx(without)).toBeLessThan(overTimePx(engine!));
+  });
+});
+
+describe("operations on files, and streams", () => {
+  const make = (index: number, over: Partial<StepView>): StepView => ({ ...measured(index, { op: "write", block: 4096, threads: 1, depth: 1 }, generator(1)), ...over });
+  it("are one row each, named by what they do", () => {
+    const steps = [make(0, { op: "filecreate" }), make(1, { op: "filecreate", load_words: "+ fsync", threads: 4 }), make(2, { op: "filestat" }), make(3, { op: "write" })];
+    const found = fileLoads({ steps });
+    expect(found.map((s) => fileWord(s, 1))).toEqual(["create 4k", "create 4k + fsync T4", "stat"]);
+    expect(fileWord(found[0]!, 2)).toBe("A create 4k");
+    const option = files(found, p, 900) as unknown as { yAxis: { data: string[] }[]; grid: unknown[] };
+    expect([option.yAxis[0]?.data, option.grid.length]).toEqual([["create 4k", "create 4k + fsync T4", "stat"], 3]);
+  });
+
+  it("that ran at once stand beside each other, with the stream alone", () => {
+    const steps = [make(0, { role: { stream: { set: 0, index: 0, of: 2, name: "A" } } }), make(1, { role: { stream: { set: 0, index: 1, of: 2, name: "B" } } }), make(2, { role: { alone: { step: 0, name: "A" } } }), make(3, {})];
+    expect(streamLoads({ steps }).map(streamWord)).toEqual(["A: 4k sequential write QD1", "B: 4k sequential write QD1", "A: 4k sequential write QD1 alone"]);
+  });
+});
+
+describe("axes of the queue depth", () => {
+  it("are per thread, with one thread count per line", () => {
+    const doc = quick();
+    const of = lines(doc).filter((l) => l.family === "4k random");
+    const option = iopsOverDepth(of, p, 900) as unknown as { xAxis: { name: string } };
+    expect(option.xAxis.name).toBe("queue depth per thread");
+    for (const l of of) expect(new Set(l.steps.map((s) => s.threads)).size).toBe(1);
+  });
+});
+
+describe("published figures", () => {
+  it("are shown at once only where they are of the run's own model", () => {
+    expect(isSameModel("Samsung PM1725 1.6 TB, Linux", ["pm1725-u2"])).toBe(true);
+    expect(isSameModel("Intel SSD DC P3700 800 GB, Linux", ["INTEL SSDPEDMD800G4"])).toBe(false);
+    expect(isSameModel("Intel Optane SSD DC P4800X 375 GB", ["SAMSUNG MZQL2", "SSD DC P4800X"])).toBe(true);
+    expect(isSameModel("1x 64-core AMD EPYC, 2025", [])).toBe(false);
+  });
+});
+
+describe("the whole run", () => {
+  it("names the phases that are grey", () => {
+    const all = (["measure", "probe", "fill"] as const).map((phase) => ({ from: 0, to: 1, step: { ...quick().steps[0]!, phase } }));
+    expect(greyNote(all)).toBe("Grey: no figures are taken from these steps (probe of a limit, fill).");
   });
 });
 

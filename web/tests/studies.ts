@@ -146,6 +146,18 @@ export function commit(): Document {
   return documentOf([measured(0, cell, random), ...ways.map((way, i) => of(i + 1, 1, way)), ...[4, 16].map((threads, i) => of(i + 4, threads, ways[1]))]);
 }
 
+/** Files created, with an fsync as well, examined and deleted; too few of those with an fsync for a p99 in any interval. */
+export function filesRun(): Document {
+  const random = generator(13);
+  const cell: Cell = { op: "write", block: 4096, threads: 1, depth: 1, engine: "psync", direct: false };
+  const of = (index: number, op: StepView["op"], words: string, threads = 1): StepView => {
+    const s = measured(index, { ...cell, threads }, random);
+    const label = [op, op === "filecreate" ? "4k" : "", words, `T${threads} QD1`].filter((w) => w !== "").join(" ");
+    return { ...s, op, load_words: words, label, title: label, workload_title: label.replace(/ T\d+ QD\d+$/, ""), series: { ...s.series, p99_ns: s.series.p99_ns.map((ns) => (words === "" ? ns : null)) } };
+  };
+  return documentOf([of(0, "filecreate", ""), of(1, "filecreate", "", 4), of(2, "filecreate", "+ fsync"), of(3, "filestat", ""), of(4, "filedelete", "")]);
+}
+
 /** Rounds that come to rest, with their determination table, after a fill; predicted beforehand. */
 export function settledRun(): Document {
   const random = generator(9);

@@ -5,7 +5,7 @@ import { arrayShare, inUnit, type ArrayCell, type ArrayLoad } from "../arrays";
 import { limitWord, zeroScale } from "../curves";
 import { bytesDecimal, count3, countTick, digits3, plusMinus } from "../format";
 import { within } from "../intervals";
-import { rim, row, textPx, tip, type Params } from "../options";
+import { rim, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
@@ -37,7 +37,7 @@ export function arrayBars(load: ArrayLoad, p: Palette, width: number): EChartsOp
   return {
     grid: { left, right: LABEL_PX, top: 6, bottom: 42 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...scale, interval: scale.max / 2, name: load.isBandwidth ? t.bytesAxis : text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => (v === 0 ? "0" : load.isBandwidth ? `${bytesDecimal(v)}/s` : countTick(v)) } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: load.cells.map((c) => c.name), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12.5, interval: 0, width: left - 12, overflow: "truncate" } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(load.cells.map((c) => c.name), left - 12, 2), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12.5, lineHeight: 13, interval: 0 } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
       formatter: (raw: unknown) => {

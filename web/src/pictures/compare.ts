@@ -7,7 +7,7 @@ import { opKind, zeroScale, logMarks } from "../curves";
 import type { ComparedMetric, ComparedStep, Comparison } from "../document";
 import { CHANGE_MAX_PCT, countTick, figure, timeTick } from "../format";
 import { barLines, within } from "../intervals";
-import { TALL_ROW_PX, nameAbove, row, tip, type Params } from "../options";
+import { TALL_ROW_PX, nameAbove, row, shortened, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
@@ -105,7 +105,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
       axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
       axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: (v: number) => (Math.abs(v - 1) < 1e-6 ? text.comparison.even : change(v)) },
     },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: steps.map(label), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12.5, width: left - 12, overflow: "truncate", interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(steps.map(label), small ? width - 20 : left - 12), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12.5, interval: 0 } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
       formatter: (raw: unknown) => {

@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { pathWord } from "../cells";
 import type { StepView } from "../document";
 import { count3, time, timeTick, whole } from "../format";
-import { DIRECT_LABEL_MIN_PX, TALL_ROW_PX, nameAbove, row, textPx, tip, type Params } from "../options";
+import { DIRECT_LABEL_MIN_PX, TALL_ROW_PX, nameAbove, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text } from "../text";
@@ -29,11 +29,10 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, byEn
     ["irq", "irq_ns_per_io"],
     ["worker", "kernel_worker_ns_per_io"],
   ] as const;
-  const total = (s: StepView): number => kinds.reduce((sum, [, field]) => sum + Math.max(0, s.cpu?.[field] ?? 0), 0);
   return {
     grid: { left, right: 62, top: 4, bottom: 42 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: timeTick } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12, width: left - 12, overflow: "truncate", interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(names, small ? width - 20 : left - 12), axisTick: { show: false }, axisLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12, interval: 0 } },
     tooltip: {
       ...tooltipStyle(p),
       trigger: "axis",
@@ -63,7 +62,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, byEn
       emphasis: { disabled: true },
       label:
         k === kinds.length - 1
-          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? time(total(s)) : ""; } }
+          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? time(s.cpu?.ns_per_io) : ""; } }
           : undefined,
     })),
   } as EChartsOption;

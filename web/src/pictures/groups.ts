@@ -7,7 +7,7 @@ import { countTick, plusMinus, timeTick, whole } from "../format";
 import { pathTone as groupTone } from "./paths";
 import { inFlight, type GroupRow } from "../groups";
 import { within } from "../intervals";
-import { exactTime, row, textPx, tip, type Params } from "../options";
+import { exactTime, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
@@ -38,7 +38,7 @@ export function dots(names: readonly string[], rows: readonly GroupRow[], metric
   return {
     grid: { left, right: 22, top: 6, bottom: 44 },
     xAxis: { ...axisStyle(p), type: "log", min: low, max: high, name: metric === "iops" ? text.picture.iopsAxis : metric === "mean" ? text.picture.mean : metric, nameLocation: "middle", nameGap: 26, axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: tick } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: labels, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { color: p.ink, fontSize: width < 440 ? 11 : 12, interval: 0, width: left - 10, overflow: "truncate" } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(labels, left - 10), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { color: p.ink, fontSize: width < 440 ? 11 : 12, interval: 0 } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
       formatter: (raw: unknown) => {

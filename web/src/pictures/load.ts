@@ -1,12 +1,12 @@
 /** Ladders as chart options: IOPS and latency against load, and the tails. Data comes ready from `curves`. */
 
 import type { EChartsOption } from "echarts";
-import { P50_NINES, lastNines, latency, limitWord, logMarks, ninesName, roomy, tailPoints, zeroScale, type Line } from "../curves";
+import { P50_NINES, answeredLatency, answeredTail, latency, limitWord, logMarks, ninesName, roomy, zeroScale, type Line } from "../curves";
 import type { Quantile, StepView } from "../document";
 import { escapeHtml } from "../dom";
 import { count3, countTick, plusMinus, time, whole } from "../format";
 import { barLines, notNegative, within } from "../intervals";
-import { SYMBOLS, apartLabels, areNamedBeside, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
+import { PLOT_LEFT_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, enoughLabels, enoughWord, exactTime, gridOf, kneeBands, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, ring, row, tip, type Bend, type Params, type Plot } from "../options";
 import { shades, type Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -17,25 +17,25 @@ export const IOPS_PX = 330;
 export const LATENCY_PX = 300;
 export const TAILS_PX = 340;
 
-/** Room of a name beside or above a point: doublings of the queue depth across, pixels down. */
+/** Room of a name beside a point: doublings of the queue depth. */
 const NAME_DOUBLINGS = 2.5;
-const NAME_PX = 18;
 
-function depths(all: readonly Line[]): number[] {
-  return [...new Set(all.flatMap((l) => l.steps.map((s) => s.queue_depth)))].sort((a, b) => a - b);
+/** Ends of the axis of queue depths: powers of two around all that is drawn. */
+function depthEnds(all: readonly Line[], published: readonly Mark[]): [number, number] {
+  const depths = [...all.flatMap((l) => l.steps.map((s) => s.queue_depth)), ...published.map((m) => m.point.queue_depth ?? 1)];
+  const low = 2 ** Math.floor(Math.log2(Math.min(...depths)));
+  return [low, Math.max(2 * low, 2 ** Math.ceil(Math.log2(Math.max(...depths))))];
 }
 
 /** Horizontal axis of queue depths: log2, a tick at each power of two. */
 function depthAxis(all: readonly Line[], p: Palette, published: readonly Mark[] = []): object {
-  const d = [...depths(all), ...published.map((m) => m.point.queue_depth ?? 1)].sort((a, b) => a - b);
-  const low = 2 ** Math.floor(Math.log2(d[0] ?? 1));
-  const high = 2 ** Math.ceil(Math.log2(d[d.length - 1] ?? 1));
+  const [low, high] = depthEnds(all, published);
   return {
     ...axisStyle(p),
     type: "log",
     logBase: 2,
     min: low,
-    max: Math.max(high, low * 2),
+    max: high,
     name: text.picture.qdAxis,
     nameLocation: "middle",
     nameGap: 28,
@@ -48,7 +48,7 @@ function interval(step: StepView): string {
   return step.iops_ci95 ? `${whole(step.iops_ci95[0])}–${whole(step.iops_ci95[1])}` : "";
 }
 
-/** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the knee ringed, predictions dashed. */
+/** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the range of the knee shaded, predictions dashed. */
 export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = areNamedBeside(all, width);
   const looks = lineLooks(all, p);
@@ -56,28 +56,23 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: Math.log2(s?.queue_depth ?? 1), share: (s?.iops ?? 0) / scale.max }));
   const shifts = apartLabels(ends, plotPx(IOPS_PX), NAME_DOUBLINGS);
-  const named: { x: number; y: number }[] = [];
+  const room = direct ? labelRoom(all) : 14;
+  const [low, high] = depthEnds(all, published);
+  const share = (depth: number): number => Math.log2(depth / low) / Math.log2(high / low);
+  const plot: Plot = { width: width - PLOT_LEFT_PX - room, height: plotPx(IOPS_PX), share };
+  const bends = all.map((line, i): Bend => {
+    const at = line.enough;
+    return { color: looks[i]?.color ?? p.ink, knee: line.knee, enough: at ? { x: share(at.queue_depth), y: at.iops / scale.max, label: enoughWord(`QD ${at.queue_depth}`, width), isFirst: at === line.steps[0] } : null };
+  });
+  const labels = enoughLabels(bends, plot, p);
+  series.push(...kneeBands(bends, plot, p));
   all.forEach((line, i) => {
     const look = looks[i];
     if (!look) return;
-    const at = line.knee;
-    // Of knees within a name's room of each other one is named.
-    const spot = at ? { x: Math.log2(at.queue_depth), y: (at.iops / scale.max) * plotPx(IOPS_PX) } : null;
-    const tell = direct && spot !== null && at?.limit.name !== "unknown" && !named.some((n) => Math.abs(n.x - spot.x) < NAME_DOUBLINGS && Math.abs(n.y - spot.y) < NAME_PX);
-    if (spot && tell) named.push(spot);
     series.push({
       type: "line",
       name: line.label,
-      data: line.steps.map((s, k) => ({
-        value: [s.queue_depth, s.iops],
-        symbolSize: s === at ? 12 : 6,
-        itemStyle: s === at ? { color: p.paper, borderColor: look.color, borderWidth: 2.5 } : undefined,
-        label:
-          s === at && tell
-            ? // Right of the last point stands the line's own name.
-              { show: true, position: k === line.steps.length - 1 ? "left" : "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12, ...rim(p) }
-            : undefined,
-      })),
+      data: line.steps.map((s) => ({ value: [s.queue_depth, s.iops], ...(s === line.enough ? { ...ring(look.color, p), label: labels[i] } : {}) })),
       symbol: look.symbol,
       symbolSize: 6,
       lineStyle: { color: look.color, width: 2, type: look.dash },
@@ -96,7 +91,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   });
   series.push(...publishedMarks(published, (m) => [m.point.queue_depth ?? 1, m.value], p));
   return {
-    grid: gridOf(direct ? labelRoom(all) : 14),
+    grid: gridOf(room),
     xAxis: depthAxis(all, p, published),
     yAxis: { ...axisStyle(p), type: "value", min: 0, ...scale, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
     tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`, published, count3) },
@@ -223,7 +218,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
 /** Percentile curves of the steps of a ladder on an axis of nines, pale for shallow queues, dark for deep ones. */
 export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, width: number, name: (s: StepView) => string): EChartsOption {
   const tones = shades(p.op[kind], p, steps.length);
-  const curves = steps.map((s) => tailPoints(s.percentile_curve, lastNines(s)));
+  const curves = steps.map(answeredTail);
   const deepest = Math.max(2, ...curves.flatMap((c) => c.map((pt) => pt[0])));
   const ninePx = (width - 118) / deepest;
   // Names of deep percentiles are long: where a nine is narrow, every other one has its mark.
@@ -247,7 +242,7 @@ export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette
         const at = ((Array.isArray(raw) ? raw[0] : raw) as { axisValue?: number } | undefined)?.axisValue ?? 0;
         const rows = steps.flatMap((s, i) => {
           const ns = valueAt(curves[i] ?? [], at);
-          return ns === null ? [] : [row(tones[i] ?? p.ink, name(s), `${exactTime(ns)}<small>${whole(s.lat_ns?.samples ?? s.ios)} ${text.chart.samples}</small>`)];
+          return ns === null ? [] : [row(tones[i] ?? p.ink, name(s), `${exactTime(ns)}<small>${whole(answeredLatency(s)?.samples ?? s.ios)} ${text.chart.samples}</small>`)];
         });
         return tip(ninesName(Math.round(at * 100) / 100), rows);
       },

@@ -4,12 +4,11 @@ import type { EChartsOption } from "echarts";
 import { logMarksOf, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { within } from "../intervals";
-import { rim, textPx, type Params } from "../options";
+import { rim, shortened, textPx, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { intervalBar } from "./compare";
 
-const ROW_PX = 26;
 const GAP_PX = 26;
 
 /** A load and how it looks. */
@@ -34,8 +33,11 @@ export interface Measure {
 /** Whether three panels have room beside each other. */
 const isWide = (width: number): boolean => width >= 620;
 
+/** Height of a row: on a phone its name may take two lines. */
+const rowPx = (width: number): number => (isWide(width) ? 26 : 30);
+
 export function panelsPx(rows: number, width: number): number {
-  const panel = 34 + ROW_PX * rows + 24;
+  const panel = 34 + rowPx(width) * rows + 24;
   return isWide(width) ? panel : 3 * panel;
 }
 
@@ -60,7 +62,8 @@ function scaleOf(m: Measure, rows: readonly PanelRow[]): Scale {
 
 export function dotPanels(rows: readonly PanelRow[], measures: readonly Measure[], told: (index: number) => string, p: Palette, width: number): EChartsOption {
   const left = Math.min(width * 0.42, 16 + Math.max(...rows.map((r) => textPx(r.name))));
-  const high = ROW_PX * rows.length;
+  const names = shortened(rows.map((r) => r.name), left - 12, 2);
+  const high = rowPx(width) * rows.length;
   const wide = isWide(width);
   const each = (width - left - 16 - (measures.length - 1) * GAP_PX) / measures.length;
   const grids = measures.map((_, i) => (wide ? { left: left + i * (each + GAP_PX), width: each, top: 28, height: high } : { left, right: 22, top: 28 + i * (high + 58), height: high }));
@@ -76,7 +79,7 @@ export function dotPanels(rows: readonly PanelRow[], measures: readonly Measure[
         axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, alignMinLabel: "left", alignMaxLabel: "right", formatter: m.tick, ...axis.axisLabel },
       };
     }),
-    yAxis: measures.map((_, i) => ({ ...axisStyle(p), type: "category", gridIndex: i, inverse: true, data: rows.map((r) => r.name), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { show: !wide || i === 0, color: p.ink, fontSize: wide ? 12.5 : 11.5, interval: 0, width: left - 12, overflow: "truncate" } })),
+    yAxis: measures.map((_, i) => ({ ...axisStyle(p), type: "category", gridIndex: i, inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { show: !wide || i === 0, color: p.ink, fontSize: wide ? 12.5 : 11.5, lineHeight: 12, interval: 0 } })),
     tooltip: {
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => told((raw as Params).dataIndex),

@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { logMarks, zeroScale } from "../curves";
 import type { ArticlePicture, FigureRow, PublishedMetric, Unit } from "../document";
 import { countTick, figure, timeTick } from "../format";
-import { SYMBOLS, row, tip, type Params } from "../options";
+import { SYMBOLS, row, shortened, tip, type Params } from "../options";
 import { shades, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
@@ -103,7 +103,7 @@ export function articleChart(picture: ArticlePicture, metric: PublishedMetric, p
   const turned = places.reduce((n, x) => n + 8 * x.length + 12, 0) > width - 70;
   return {
     grid: { left: 60, right: 10, top: 26, bottom: turned ? 84 : 44 },
-    xAxis: { ...axisStyle(p), type: "category", data: places, name: turned ? "" : picture.x, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 11.5, interval: 0, rotate: turned ? 40 : 0, width: turned ? 96 : undefined, overflow: "truncate", hideOverlap: true } },
+    xAxis: { ...axisStyle(p), type: "category", data: turned ? shortened(places, 96) : places, name: turned ? "" : picture.x, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 11.5, interval: 0, rotate: turned ? 40 : 0, hideOverlap: true } },
     yAxis: { ...axisStyle(p), type: "value", min: 0, ...zeroScale(Math.max(0, ...all)), axisLabel: { color: p.muted, fontSize: 11.5, formatter: tick } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: bars ? "shadow" : "line", shadowStyle: { color: p.muted, opacity: 0.08 }, lineStyle: { color: p.muted } },

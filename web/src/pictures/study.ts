@@ -2,11 +2,11 @@
 
 import type { EChartsOption } from "echarts";
 import { countOn, type GroupSet, type ScaleLine } from "../cells";
-import { latency, limitWord, logMarks, logMarksOf, opKind, wholeIntervals, zeroScale } from "../curves";
+import { latency, limitWord, logMarks, logMarksOf, opKind, plainLine, wholeIntervals, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
 import { notNegative, within } from "../intervals";
-import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
+import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, enoughLabels, enoughWord, exactTime, gridOf, kneeBands, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, ring, row, tip, type Bend, type Params, type Plot } from "../options";
 import type { Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -76,9 +76,9 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
   } as EChartsOption;
 }
 
-/** IOPS over drives, threads or ranks with intervals and what proportion would give, the knee ringed; below, the share of proportion. */
+/** IOPS over drives, threads or ranks with intervals and linear growth, the range of the knee shaded; below, the share of linear growth. */
 export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const asLines = all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined }));
+  const asLines = all.map((l) => plainLine(l.label, l.kind, l.steps));
   const direct = areNamedBeside(asLines, width);
   const looks = lineLooks(asLines, p);
   const axis = all[0]?.axis ?? "threads";
@@ -96,7 +96,12 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: axisName, nameLocation: "middle", nameGap: 28 } : {}),
   });
   const right = direct ? 14 + labelRoom(asLines) : 14;
-  const kneeSpots: { x: number; y: number }[] = [];
+  const plot: Plot = { width: width - 58 - right, height: SCALING_TOP_PX, share: (count) => count / last };
+  const bends = all.map((l, i): Bend => {
+    const at = l.enough;
+    return { color: looks[i]?.color ?? p.ink, knee: l.knee, enough: at ? { x: placeOf(at) / last, y: at.iops / scale.max, label: enoughWord(text.study.countOf(placeOf(at), axisName), width), isFirst: at === l.steps[0] } : null };
+  });
+  const labels = enoughLabels(bends, plot, p);
   return {
     grid: [{ left: 58, right, top: 26, height: SCALING_TOP_PX }, { left: 58, right, top: 250, height: 84 }],
     axisPointer: { link: [{ xAxisIndex: "all" }] },
@@ -120,22 +125,13 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
         return tip(`${at} ${axisName}`, rows);
       },
     },
-    series: [...publishedMarks(published, (m) => [pointAt(m), m.value], p), ...all.flatMap((l, i) => {
+    series: [...publishedMarks(published, (m) => [pointAt(m), m.value], p), ...kneeBands(bends, plot, p), ...all.flatMap((l, i) => {
       const color = looks[i]?.color ?? p.ink;
       const reach = Math.min(last, scale.max / l.perUnit);
-      const knee = l.knee;
-      // A limit that is not known is no cause; a name below the lowest lines would lie on the axis.
-      const spot = { x: (placeOf(knee) / last) * (width - 58 - right), y: ((knee?.iops ?? 0) / scale.max) * SCALING_TOP_PX };
-      const tell = knee !== undefined && knee.limit.name !== "unknown" && !kneeSpots.some((k) => Math.abs(k.x - spot.x) < 90 && Math.abs(k.y - spot.y) < 45);
-      if (tell) kneeSpots.push(spot);
-      const beside = knee && placeOf(knee) > last / 2 ? { position: "left" } : spot.y < 30 ? { position: "right", offset: [2, 6] } : { position: "bottom" };
       return [
         {
           type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color }, z: 3,
-          data: l.steps.map((s) => ({
-            value: [countOn(s, axis), s.iops], symbolSize: s === knee ? 12 : 6, itemStyle: s === knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
-            label: s === knee && tell ? { show: true, ...beside, distance: 9, formatter: limitWord(s.limit.name), color, fontSize: 12, ...rim(p) } : undefined,
-          })),
+          data: l.steps.map((s) => ({ value: [countOn(s, axis), s.iops], symbolSize: 6, ...(s === l.enough ? { ...ring(color, p), label: labels[i] } : {}) })),
           ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
         },
         intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[countOn(s, axis), ...within(notNegative(s.iops_ci95), 0, scale.max)]] : [])), { encode: { x: 0, y: [1, 2] } }),
@@ -271,7 +267,7 @@ export function wholeRun(all: readonly Stretch[], p: Palette): EChartsOption {
 
 /** One latency figure over queue depth by workload: a panel of the small multiples, all on one scale. */
 export function percentilePanel(lines: readonly { label: string; kind: keyof Palette["op"]; steps: StepView[] }[], name: Quantile, marks: readonly number[], p: Palette): EChartsOption {
-  const looks = lineLooks(lines.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined })), p);
+  const looks = lineLooks(lines.map((l) => plainLine(l.label, l.kind, l.steps)), p);
   const depths = [...new Set(lines.flatMap((l) => l.steps.map((s) => String(s.queue_depth))))].sort((a, b) => Number(a) - Number(b));
   return {
     grid: { left: 56, right: 8, top: 10, bottom: 40 },

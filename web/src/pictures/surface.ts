@@ -20,7 +20,8 @@ function shareOf(marks: readonly number[]): (value: number) => number {
   return (value) => 0.1 + (0.82 * (Math.log(value) - low)) / (high - low || 1);
 }
 
-export function surface(s: Surface, of: Of, name: Shown, p: Palette, width: number): EChartsOption {
+/** Squares with their latencies; `answer`: the step of the pair that the headline names, in a frame. */
+export function surface(s: Surface, answer: number | undefined, of: Of, name: Shown, p: Palette, width: number): EChartsOption {
   const isNamed = width >= NAMED_MIN_PX;
   const values = s.pairs.map((q) => pairLatency(q.step, of, name));
   const share = shareOf(logMarksOf(values));
@@ -55,6 +56,7 @@ export function surface(s: Surface, of: Of, name: Shown, p: Palette, width: numb
     },
     series: [
       { type: "scatter", symbol: "rect", symbolSize: isNamed ? [58, 20] : [20, 14], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
+      { type: "scatter", name: text.study.answerMark, silent: true, symbol: "rect", symbolSize: isNamed ? [66, 28] : [28, 22], z: 5, itemStyle: { color: "transparent", borderColor: p.ink, borderWidth: 2.5, opacity: 1 }, data: s.pairs.filter((q) => q.view.step === answer).map((q) => [q.view.writes_per_s, q.view.reads_per_s]) },
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.op.mixed, width: 1.5, type: "dashed" }, areaStyle: { color: p.op.mixed, opacity: 0.13 }, data: s.region },
     ],
   } as unknown as EChartsOption;

@@ -106,8 +106,15 @@ export function temperatures(step: StepView, p: Palette): EChartsOption | null {
   } as EChartsOption;
 }
 
-/** Height of [`overTime`]. */
-export const OVER_TIME_PX = 344;
+/** True where any interval has enough samples for its p99. */
+export function hasP99(step: StepView): boolean {
+  return step.series.p99_ns.some((ns) => ns !== null);
+}
+
+/** Height of [`overTime`]: without the picture of p99 where there is none. */
+export function overTimePx(step: StepView): number {
+  return hasP99(step) ? 344 : 208;
+}
 
 /** The rate that the stages of a load ask for, as corners of a line. */
 export function askedRate(step: StepView): [number, number][] {
@@ -132,20 +139,22 @@ export function overTime(step: StepView, color: string, p: Palette, width: numbe
   const staged = (step.stages ?? []).filter((_, i) => i % 2 === 1).map((s) => [{ xAxis: s.start_s, itemStyle: { color: p.muted, opacity: 0.1 } }, { xAxis: s.start_s + s.length_s }]);
   areas.push(...staged);
   const below = [...hot.map(([a, b]) => [{ ...a, label: { show: false } }, b]), ...staged];
+  const both = hasP99(step);
+  const upTo = <T>(parts: T[]): T[] => (both ? parts : parts.slice(0, 1));
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: Math.ceil((last + gap) * 100) / 100, splitLine: { show: false },
-    axisLabel: { color: p.muted, fontSize: 12, show: index === 1, showMaxLabel: false }, ...(index === 1 ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
+    axisLabel: { color: p.muted, fontSize: 12, show: index === 1 || !both, showMaxLabel: false }, ...(index === 1 || !both ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
   });
   const mid = (i: number): number => (s.start_s[i] ?? 0) + gap / 2;
   const style = { type: "line", symbol: "circle", symbolSize: 4, showSymbol: s.start_s.length <= 60, emphasis: { disabled: true }, lineStyle: { color, width: 1.6 }, itemStyle: { color } };
   return {
-    grid: [{ left: 60, right: 16, top: 26, height: 130 }, { left: 60, right: 16, top: 196, height: 96 }],
+    grid: upTo([{ left: 60, right: 16, top: 26, height: 130 }, { left: 60, right: 16, top: 196, height: 96 }]),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    xAxis: [x(0), x(1)],
-    yAxis: [
+    xAxis: upTo([x(0), x(1)]),
+    yAxis: upTo([
       { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, splitNumber: 3, name: text.time.iops, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
       { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 3, name: text.time.p99, axisLabel: { color: p.muted, fontSize: 12, formatter: timeTick }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
-    ],
+    ]),
     tooltip: {
       ...tooltipStyle(p),
       trigger: "axis",
@@ -163,7 +172,7 @@ export function overTime(step: StepView, color: string, p: Palette, width: numbe
     },
     series: [
       { ...style, xAxisIndex: 0, yAxisIndex: 0, name: "iops", data: s.iops.slice(0, shown).map((v, i) => [mid(i), v]), markArea: { silent: true, data: areas }, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: asked.length > 0 ? [] : [{ yAxis: step.iops }] } },
-      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.slice(0, shown).map((v, i) => [mid(i), v ?? "-"]), ...(below.length > 0 ? { markArea: { silent: true, data: below } } : {}) },
+      ...(!both ? [] : [{ ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.slice(0, shown).map((v, i) => [mid(i), v ?? "-"]), ...(below.length > 0 ? { markArea: { silent: true, data: below } } : {}) }]),
       ...(asked.length > 0 ? [{ type: "line", name: text.time.asked, xAxisIndex: 0, yAxisIndex: 0, data: asked, symbol: "none", silent: true, lineStyle: { color: p.muted, width: 1.2, type: "dashed" }, endLabel: { show: true, formatter: text.time.asked, color: p.muted, fontSize: 11, align: "right", offset: [-4, -10] } }] : []),
     ],
   } as EChartsOption;

@@ -1,9 +1,9 @@
 /** The answer, and the figures that carry it. */
 
-import { nextOf } from "../brief";
+import { adviceOf, limitOf, nextOf } from "../brief";
 import { hasFigures } from "../curves";
 import type { Brief, Document, Json, StepView, Trust, Verdict } from "../document";
-import { copyButton, el, facts, rich, section } from "../dom";
+import { command, copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
 import { say, text } from "../text";
 
@@ -101,38 +101,42 @@ function trustWords(trust: Trust | null): string {
 /** How far the figures can be trusted, and what would mend it. */
 function trustLine(trust: Trust | null): HTMLElement | null {
   if (trust === null) return null;
-  const mend = trust.mend === null ? null : el("span.mend", {}, text.answer.mend(say(trust.mend)));
-  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend && text.stop, mend);
+  const mend = trust.mend === null ? null : el("span.mend", {}, rich(text.answer.mend(say(trust.mend))));
+  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", rich(trustWords(trust)), mend && text.stop, mend);
 }
 
 /** Longer cells do not fit one line of a phone. */
 const CELL_MAX = 46;
 
-export function briefTable(brief: Brief): HTMLElement | null {
-  if (brief.rows.length === 0) return null;
-  const columns = Math.max(...brief.rows.map((r) => r.cells.length));
+export function briefTable(brief: Brief, limit: string | null = null): HTMLElement | null {
+  const rows = [...brief.rows, ...(limit === null ? [] : [{ name: text.steps.columns.limit, cells: [limit] }])];
+  if (rows.length === 0) return null;
+  const columns = Math.max(...rows.map((r) => r.cells.length));
   // The last cell of a short row has the room of those that the row lacks.
   const cells = (row: Brief["rows"][number]): HTMLElement[] =>
     row.cells.map((cell, i) => el(say(cell).length > CELL_MAX ? "td.long" : "td", i === row.cells.length - 1 && i < columns - 1 ? { colspan: String(columns - i) } : {}, rich(say(cell))));
-  return el("table.brief", {}, ...brief.rows.map((r) => el("tr", {}, el("th", { scope: "row" }, say(r.name)), ...cells(r))));
+  return el("table.brief", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row" }, say(r.name)), ...cells(r))));
 }
 
-export function nextLine(brief: Brief): HTMLElement | null {
+/** The command to go on with, else advice; `null`: neither. */
+export function nextLine(brief: Brief, advice: ReturnType<typeof adviceOf> | null = null): HTMLElement | null {
   const next = nextOf(brief);
-  return next === null ? null : el("p.next", {}, el("b", {}, text.answer.next), " ", el("code", {}, next.command), ` ${say(next.why)}`);
+  const line = next === null ? advice : { command: next.command, sentence: say(next.why) };
+  if (line === null) return null;
+  return el("p.next", {}, el("b", {}, text.answer.next), " ", ...(line.command === null ? [] : [command(line.command), " "]), rich(line.sentence));
 }
 
 /** The first look: all that stands before the picture. Documents of older versions have the answer in full alone. */
-function firstAnswer(v: Verdict, trust: Trust | null): HTMLElement {
+function firstAnswer(v: Verdict, doc: Document): HTMLElement {
   const headline = say(v.brief.headline);
   return el(
     "div.verdict",
     {},
     el("p.question", {}, say(v.question)),
     el("h1", {}, rich(headline === "" ? say(v.answer) : headline)),
-    briefTable(v.brief),
-    trustLine(trust),
-    nextLine(v.brief),
+    briefTable(v.brief, limitOf(doc)),
+    trustLine(doc.trust),
+    nextLine(v.brief, adviceOf(doc)),
   );
 }
 
@@ -166,7 +170,7 @@ export function answer(doc: Document): HTMLElement {
     "section",
     { id: "answer", "aria-label": text.sections.answer },
     simulated(doc),
-    ...(verdicts[0] ? [firstAnswer(verdicts[0], doc.trust)] : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
+    ...(verdicts[0] ? [firstAnswer(verdicts[0], doc)] : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
     el(
       "details.folded",
       {},

@@ -1,6 +1,6 @@
 /** RAID levels against what their members allow. */
 
-import { arrayCells, arrayLoads, arrayShare, type ArrayCell } from "../arrays";
+import { arrayCells, arrayShare, comparedLoads, type ArrayCell } from "../arrays";
 import { isRandomOp, latency, limitWord } from "../curves";
 import type { Document } from "../document";
 import { bytesDecimal, count3, digits3, time } from "../format";
@@ -21,7 +21,7 @@ export function arrayBlock(doc: Document): HTMLElement | null {
   const cells = arrayCells(doc);
   if (cells.length === 0) return null;
   const t = text.study;
-  const charts = arrayLoads(doc).filter((load) => load.cells.length > 1);
+  const charts = comparedLoads(doc);
   const legend = legendOf([{ label: t.membersAllow, tone: (p) => p.ink }, { label: t.bare, tone: (p) => p.muted }], true);
   const rows = cells.map((c) => {
     const s = c.step;

@@ -3,7 +3,7 @@
 import { pairSets, type PairSet } from "../cells";
 import { opKind } from "../curves";
 import type { ComparedStep, Comparison, Document } from "../document";
-import { el, facts, rich, section, select, smallTable } from "../dom";
+import { command, el, facts, rich, section, select, smallTable } from "../dom";
 import { date, figure } from "../format";
 import { palette } from "../palette";
 import { change, forest, forestPx, metricOf, PAIR_PX, pairs, sideTones } from "../pictures/compare";
@@ -39,7 +39,7 @@ export function comparisonAnswer(c: Comparison): HTMLElement {
       el("summary", {}, text.answer.folded),
       c.caveats.length > 0 ? el("div.caveats", {}, el("h3", {}, text.answer.caveats), el("ul", {}, ...c.caveats.map((x) => el("li", {}, rich(say(x)))))) : null,
       facts(c.sides.map((s) => [`${s.name}${text.colon}${say(s.title)}`, [s.study, date(s.started), text.answer.state[s.state] ?? s.state].filter((x) => x !== "").join(" · ")])),
-      smallTable([text.comparison.sideColumn, text.repeat.command], c.sides.map((s) => [s.name, el("code", {}, s.command)]), 9),
+      smallTable([text.comparison.sideColumn, text.repeat.command], c.sides.map((s) => [s.name, command(s.command)]), 9),
     ),
   );
 }

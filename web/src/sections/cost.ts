@@ -31,7 +31,7 @@ export function costLegend(): HTMLElement {
 /** Section 5. */
 export function cost(doc: Document): HTMLElement {
   const t = text.cost;
-  const counted = representatives(doc).filter((s) => s.cpu !== null);
+  const counted = representatives(doc).filter((s) => s.cpu?.ns_per_io != null);
   if (counted.length === 0) return section("cost", text.sections.cost, el("p.note", {}, t.none));
   const names = families(lines(doc)).filter((name) => counted.some((s) => family(s) === name));
   let chosen = counted.length <= BARS_MAX ? "" : (names[0] ?? "");

@@ -53,7 +53,7 @@ function groupCurves(doc: Document): HTMLElement[] {
   const t = text.study;
   let name: Quantile | "mean" = "mean";
   const fits = fitsLoad(sets.flatMap((s) => s.lines.flatMap((l) => l.steps)), true);
-  const published = publishedPick((doc.references ?? []).filter((r) => pairsOf([r], fits).length > 0), sets.flatMap((x) => x.lines.flatMap((l) => l.steps)), fits, () => charts.forEach((c) => c.chart.update()));
+  const published = publishedPick({ ...doc, references: (doc.references ?? []).filter((r) => pairsOf([r], fits).length > 0) }, fits, () => charts.forEach((c) => c.chart.update()));
   const charts = sets.map((set) => {
     const own = fitsLoad(set.lines.flatMap((l) => l.steps), true);
     return { set, chart: picture(t.groupCurve(set.title, text.picture.mean), null, GROUPS_PX, (p, w) => groups(set, name, p, w, name === "mean" ? pairsOf(published.chosen(), own) : [])) };

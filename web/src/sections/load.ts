@@ -1,11 +1,11 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, hasFigures, lastNines, latency, lines, mainLine, spread, strongest, tailCut, tailPoints, type Line } from "../curves";
+import { answeredTail, families, hasFigures, headlineStep, isOfSync, lastNines, latency, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
-import { areNamedBeside } from "../options";
+import { areNamedBeside, bendNote } from "../options";
 import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
@@ -56,7 +56,7 @@ export function load(doc: Document): HTMLElement | null {
   const inSet = (): Line[] => inFamily().filter((l) => set === "" || l.set === set);
   const shown = (): Line[] => strongest(inSet(), LINES_MAX);
 
-  const published = publishedPick(doc.references ?? [], doc.steps.filter(hasFigures), fitsLoad(doc.steps), () => {
+  const published = publishedPick(doc, fitsLoad(doc.steps), () => {
     iops.update();
     depth.update();
   });
@@ -66,7 +66,7 @@ export function load(doc: Document): HTMLElement | null {
       const first = inFamily()[0]?.steps[0];
       return first !== undefined && fitsLoad([first], false)(p) && inFamily().some((l) => l.kind === kindOf(p)) && isRandom(p) === (first.pattern !== "sequential");
     });
-  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
+  const iops = picture(t.iopsOverQd, bendNote(all, t.iopsOverQdNote), IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
   const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));
   const stick = picture(`${t.latOverIops}${text.comma}${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
   const named = legend();
@@ -158,19 +158,24 @@ function cuts(steps: readonly StepView[]): HTMLElement {
   return el("ul.cuts", {}, ...sentences.map((s) => el("li", {}, s)));
 }
 
+/** Line that the tails open on: that of the answer, else the longest; of those of one load the one that reaches deepest. */
+export function tailLine(all: readonly Line[], answer: StepView | undefined): Line | undefined {
+  const reach = (l: Line): number => Math.max(...l.steps.map(lastNines));
+  const [longest] = [...all].sort((a, b) => b.steps.length - a.steps.length || reach(b) - reach(a));
+  return all.find((l) => answer !== undefined && l.steps.includes(answer)) ?? longest;
+}
+
 /** Section 4. */
 export function tail(doc: Document): HTMLElement {
   const t = text.tails;
   const all = lines(doc)
-    .map((l) => ({ ...l, steps: l.steps.filter((s) => tailPoints(s.percentile_curve, lastNines(s)).length >= POINTS_MIN) }))
+    .map((l) => ({ ...l, steps: l.steps.filter((s) => answeredTail(s).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
-  // The longest ladder; of those of one load the one that reaches deepest.
-  const reach = (l: Line): number => Math.max(...l.steps.map(lastNines));
-  const [first] = [...all].sort((a, b) => b.steps.length - a.steps.length || reach(b) - reach(a));
+  const first = tailLine(all, headlineStep(doc));
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
-  const caption = (): string => `${t.title}${text.comma}${joined(line.family, line.label)}`;
+  const caption = (): string => `${shown().some(isOfSync) ? t.titleOfSync : t.title}${text.comma}${joined(line.family, line.label)}`;
   const chart = picture(caption(), null, TAILS_PX, (p, w) => tails(shown(), line.kind, p, w, within));
   const notes = el("div");
   const show = (): void => {

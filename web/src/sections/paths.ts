@@ -1,7 +1,7 @@
 /** One load through several paths. */
 
 import { engineSets } from "../cells";
-import type { Document } from "../document";
+import type { Document, StepView } from "../document";
 import { el, select } from "../dom";
 import { POINTS_MIN } from "../goals";
 import { cpuPerIo } from "../paths";
@@ -20,13 +20,14 @@ export function pathBlock(doc: Document): HTMLElement | null {
   let set = start;
   const t = text.study;
   const all = picture(set.title, t.pathsNote, (w) => pathsPx(set, w), (p, w) => paths(set, p, w));
-  const hasFront = (): boolean => set.steps.filter((s) => cpuPerIo(s) !== null).length >= POINTS_MIN && set.front.length > 0;
+  const costed = (): StepView[] => set.steps.filter((s) => cpuPerIo(s) !== null);
+  const hasFront = (): boolean => costed().length >= POINTS_MIN && set.front.length > 0;
   const best = picture(t.front, t.frontNote, FRONT_PX, (p, w) => (hasFront() ? front(set, p, w) : null));
-  const cpu = picture(text.cost.title, null, (w) => costPx(set.steps.length, w), (p, w) => (set.steps.every((s) => s.cpu !== null) ? costOption(set.steps, p, w, true) : null));
+  const cpu = picture(text.cost.title, null, (w) => costPx(costed().length, w), (p, w) => costOption(costed(), p, w, true));
   const parts = el("div", {}, cpu.node, costLegend());
   const show = (): void => {
     best.node.hidden = !hasFront();
-    parts.hidden = !set.steps.every((s) => s.cpu !== null);
+    parts.hidden = costed().length === 0;
   };
   show();
   const pick = sets.length > 1 ? select(t.load, sets.map((s) => ({ value: s.title, label: s.title })), set.title, (v) => {

@@ -1,13 +1,28 @@
 /** The switch for published figures, and which of them belong to what was measured. */
 
 import { opKind } from "../curves";
-import type { Reference, ReferencePoint, StepView } from "../document";
+import type { Document, Json, Reference, ReferencePoint, StepView } from "../document";
 import { el, select } from "../dom";
 import { fitting, isRandom, kindOf } from "../published";
 import { text } from "../text";
+import { findFact } from "./answer";
 
-/** Published figures are beside what was measured at once only within this factor of it; others on demand. */
-const NEAR = 4;
+/** Names of the drives of a run, as their makers call them. */
+function modelsOf(host: Json): string[] {
+  const targets = host !== null && typeof host === "object" && !Array.isArray(host) ? host["targets"] : undefined;
+  return (Array.isArray(targets) ? targets : []).map((target) => findFact(target, ["model"])).filter((m) => typeof m === "string");
+}
+
+/** Words of a name that tell models apart: those with a digit, without capacities and years. */
+function modelWords(name: string): string[] {
+  return name.toLowerCase().split(/[^a-z0-9.]+/).filter((w) => /[a-z]/.test(w) && /\d{3}/.test(w));
+}
+
+/** True for a reference about one of these models. */
+export function isSameModel(subject: string, models: readonly string[]): boolean {
+  const known = new Set(modelWords(subject));
+  return models.flatMap(modelWords).some((w) => known.has(w));
+}
 
 /** Whether a published load on one drive (or, without `single`, on any number) has the operation, order and block size of one of the steps. */
 export function fitsLoad(steps: readonly StepView[], anyDevices = false): (p: ReferencePoint) => boolean {
@@ -16,19 +31,12 @@ export function fitsLoad(steps: readonly StepView[], anyDevices = false): (p: Re
   return (p) => known.has(key(kindOf(p), isRandom(p), p.block_size_bytes)) && (anyDevices || (p.devices ?? 1) === 1) && (anyDevices || p.queue_depth !== null);
 }
 
-/** Steps that asked for as much at once as a published load, of the same operation and order. */
-function besides(steps: readonly StepView[], p: ReferencePoint): StepView[] {
-  return steps.filter((s) => p.queue_depth === s.queue_depth && (p.threads === null || p.threads === s.threads) && (p.devices ?? 1) === s.devices && opKind(s) === kindOf(p) && isRandom(p) === (s.pattern !== "sequential") && p.block_size_bytes === s.block_size_bytes);
-}
-
-/** A list of the references with figures that fit, `all` and `none`; and who published what is shown. */
-export function publishedPick(references: readonly Reference[], steps: readonly StepView[], fits: (p: ReferencePoint) => boolean, changed: () => void): { node: HTMLElement | null; note: HTMLElement; chosen: () => Reference[] } {
+/** A list of the references with figures that fit, `all` and `none`; and who published what is shown. Those of the run's own model are shown at once. */
+export function publishedPick(doc: Pick<Document, "references" | "host">, fits: (p: ReferencePoint) => boolean, changed: () => void): { node: HTMLElement | null; note: HTMLElement; chosen: () => Reference[] } {
   const t = text.published;
-  const usable = fitting(references, fits);
-  const most = Math.max(0, ...steps.map((s) => s.iops));
-  const largest = Math.max(0, ...usable.flatMap((r) => r.points.filter((p) => fits(p) && p.metric === "iops").map((p) => p.value)));
-  const isNear = (value: number, measured: number): boolean => value <= NEAR * measured && value >= measured / NEAR;
-  let name = isNear(largest, most) && usable.every((r) => r.points.filter((p) => fits(p) && p.metric === "iops").every((p) => besides(steps, p).every((s) => isNear(p.value, s.iops)))) ? "all" : "none";
+  const usable = fitting(doc.references ?? [], fits);
+  const models = modelsOf(doc.host);
+  let name = usable.find((r) => isSameModel(r.subject, models))?.subject ?? "none";
   const chosen = (): Reference[] => (name === "none" ? [] : name === "all" ? usable : usable.filter((r) => r.subject === name));
   const note = el("p.note");
   const show = (): void => {

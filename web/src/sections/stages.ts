@@ -4,7 +4,7 @@ import { opKind } from "../curves";
 import type { Document, StageView, StepView } from "../document";
 import { el, smallTable } from "../dom";
 import { count3, time } from "../format";
-import { overTime, OVER_TIME_PX } from "../pictures/time";
+import { overTime, overTimePx } from "../pictures/time";
 import { picture } from "../stage";
 import { say, text } from "../text";
 import { block } from "./block";
@@ -32,6 +32,6 @@ function table(step: StepView): HTMLElement {
 export function stageBlock(doc: Document): HTMLElement | null {
   const steps = doc.steps.filter((s) => (s.stages ?? []).length > 1);
   if (steps.length === 0) return null;
-  const parts = steps.flatMap((step) => [picture(say(step.label), null, OVER_TIME_PX, (p, w) => overTime(step, p.op[opKind(step)], p, w)).node, table(step)]);
+  const parts = steps.flatMap((step) => [picture(say(step.label), null, overTimePx(step), (p, w) => overTime(step, p.op[opKind(step)], p, w)).node, table(step)]);
   return block(text.study.stages, ...parts, el("p.note", {}, text.study.stagesNote));
 }

@@ -1,6 +1,6 @@
 /** The table of every step: sorted, filtered and paged, so that a thousand steps cost no more than fifty. */
 
-import { limitWord, opKind } from "../curves";
+import { answeredLatency, isOfSync, limitWord, opKind } from "../curves";
 import { toCsv } from "../csv";
 import type { Document, Quantile, StepView } from "../document";
 import { copyButton, el, saveText, section } from "../dom";
@@ -23,7 +23,7 @@ interface Column {
 }
 
 function quantileCell(s: StepView, name: Quantile): Node | string {
-  const q = quantile(s.lat_ns, name);
+  const q = quantile(answeredLatency(s), name);
   if (q.kind === "value") return q.text;
   return q.kind === "needs" ? el("span.needs", {}, text.steps.needs(duration(q.seconds))) : "–";
 }
@@ -43,11 +43,11 @@ function columns(): Column[] {
     { key: "ci", label: c.ci, title: h.ci, cell: (s) => plusMinus(s.iops_ci95, s.iops) || "–" },
     { key: "bytes_per_s", label: c.mb, title: null, cell: (s) => megabytes(s.bytes_per_s) },
     { key: "bytes_per_s", label: c.mib, title: null, cell: (s) => mebibytes(s.bytes_per_s) },
-    { key: "mean", label: c.mean, title: h.lat, cell: (s) => time(s.lat_ns?.mean) },
+    { key: "mean", label: c.mean, title: h.lat, cell: (s) => time(answeredLatency(s)?.mean) },
     { key: "p50", label: c.p50, title: h.lat, cell: (s) => quantileCell(s, "p50") },
     { key: "p99", label: c.p99, title: h.lat, cell: (s) => quantileCell(s, "p99") },
     { key: "p99.9", label: c.p999, title: h.lat, cell: (s) => quantileCell(s, "p99.9") },
-    { key: "max", label: c.max, title: h.lat, cell: (s) => time(s.lat_ns?.max) },
+    { key: "max", label: c.max, title: h.lat, cell: (s) => time(answeredLatency(s)?.max) },
     { key: "cpu", label: c.cpu, title: h.cpu, cell: cpuPerIo },
   ];
 }
@@ -76,7 +76,7 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
     const isOpen = open.has(s.index);
     const opener = el("button.opener", { type: "button", "aria-expanded": isOpen ? "true" : "false", "aria-label": t.details(say(s.label)), onclick: () => toggle(s.index) }, el("i", { class: `op ${opKind(s)}` }), el("span", {}, shortLabel(s)));
     const head = el("th", { scope: "row" }, opener, s.phase === "measure" ? null : el("small", {}, word(s.phase)), s.warnings.length > 0 ? el("small.warned", {}, t.warned(s.warnings.length)) : null);
-    const bad = s.state === "refused" || s.state === "failed";
+    const bad = s.state !== "measured" && s.state !== "imported";
     const load = cols.slice(0, 2).map((c) => el("td.num", {}, c.cell(s)));
     const row = bad
       ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? "")))
@@ -156,5 +156,6 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
     ),
     el("div.scroll", { tabindex: 0, role: "region", "aria-label": text.sections.steps }, el("table.steps", {}, el("thead", {}, head), body)),
     el("div.pager", {}, said, previous, next),
+    doc.steps.some(isOfSync) ? el("p.note", {}, t.ofSync) : null,
   );
 }

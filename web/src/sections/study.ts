@@ -1,19 +1,19 @@
 /** The pictures that a study is about, chosen by what its steps vary. */
 
 import { countOn, groupSets, predicted, scaleLines, type ScaleAxis, type ScaleLine } from "../cells";
-import { hasFigures, opKind, rankCount } from "../curves";
+import { hasFigures, opKind, plainLine, rankCount } from "../curves";
 import type { Document, ReferencePoint, StepView } from "../document";
 import { el, section, smallTable } from "../dom";
 import { count3, time } from "../format";
 import { POINTS_MIN } from "../goals";
-import { errorText, predictedOverMeasured, RUN_PX, scaling, SCALING_PX, stretches, wholeRun } from "../pictures/study";
-import { areNamedBeside } from "../options";
+import { errorText, predictedOverMeasured, RUN_PX, scaling, SCALING_PX, stretches, wholeRun, type Stretch } from "../pictures/study";
+import { areNamedBeside, bendNote } from "../options";
 import { marks } from "../published";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { block, keys, legendOf } from "./block";
 import { arrayBlock } from "./arrays";
-import { commitBlock } from "./commits";
+import { commitBlock, fileBlock, streamBlock } from "./commits";
 import { comparison } from "./comparison";
 import { goalBlock, percentileBlock } from "./goals";
 import { groupBlock } from "./groups";
@@ -40,7 +40,7 @@ function hasHostEach(s: StepView): boolean {
 function omitted(doc: Document, axis: ScaleAxis, called: string): HTMLElement | null {
   const asked = (s: StepView): number => (axis === "devices" ? (s.role?.devices ?? s.devices) : axis === "ranks" ? (s.role?.ranks?.count ?? rankCount(s)) : s.threads);
   const measured = new Set(doc.steps.filter(hasFigures).map(asked));
-  const missing = [...new Set(doc.steps.filter((s) => s.phase === "measure" && (s.state === "refused" || s.state === "failed")).map(asked))].filter((n) => !measured.has(n)).sort((a, b) => a - b);
+  const missing = [...new Set(doc.steps.filter((s) => s.phase === "measure" && s.state !== "measured" && s.state !== "imported").map(asked))].filter((n) => !measured.has(n)).sort((a, b) => a - b);
   return missing.length === 0 ? null : el("p.note", {}, text.study.omitted(called, missing.join(text.comma)));
 }
 
@@ -53,19 +53,19 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const of = all.filter((l) => l.axis === axis);
     if (of.length === 0) return [];
     const shown: ScaleLine[] = of.slice(0, LINES_MAX);
-    const named = shown.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: l.knee }));
+    const named = shown.map((l) => plainLine(l.label, l.kind, l.steps));
     const rows = of.map((l) => {
       const last = l.steps[l.steps.length - 1] as StepView;
-      return [l.label, `${countOn(l.steps[0] ?? last, axis)} → ${countOn(last, axis)}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? `${countOn(l.knee, axis)}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
+      return [l.label, `${countOn(l.steps[0] ?? last, axis)} → ${countOn(last, axis)}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? t.kneeIn(...l.knee.between) : "–", l.knee?.takes_over ? word(l.knee.takes_over) : "–", word(last.limit.name)];
     });
     const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
     const steps = of.flatMap((l) => l.steps);
     const isOverFiles = axis === "devices" && steps.every((step) => step.targets.every(isFile));
     const isOverHosts = axis === "ranks" && steps.every(hasHostEach);
     const called = text.study.axes[isOverFiles ? "files" : isOverHosts ? "hosts" : axis];
-    const published = publishedPick(doc.references ?? [], of.flatMap((l) => l.steps), fits, () => chart.update());
-    const chart = picture(t.scaling(called), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
-    return [el("div", {}, chart.node, keys(named, !areNamedBeside(named)), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
+    const published = publishedPick(doc, fits, () => chart.update());
+    const chart = picture(t.scaling(called), bendNote(shown, t.scalingNote), SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
+    return [el("div", {}, chart.node, keys(named, !areNamedBeside(named)), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, t.takesOver, text.steps.columns.limit], rows, 1))];
   });
   return block(t.scale, ...blocks);
 }
@@ -89,17 +89,23 @@ function predictionBlock(doc: Document): HTMLElement | null {
   );
 }
 
+/** Sentence that names the grey areas by the phases they are of. */
+export function greyNote(all: readonly Stretch[]): string {
+  const phases = [...new Set(all.map((s) => s.step.phase))].filter((phase) => phase !== "measure");
+  return text.study.wholeRunNote(phases.map(word).join(text.comma));
+}
+
 /** The run from start to end, when it prepared its targets before it measured. */
 export function runBlock(doc: Document): HTMLElement | null {
   const all = stretches(doc.steps);
   if (!all.some((s) => s.step.phase !== "measure") || !all.some((s) => hasFigures(s.step))) return null;
   const kinds = [...new Set(all.map((s) => opKind(s.step)))];
-  return block(text.study.wholeRun, picture(text.study.wholeRunTitle, text.study.wholeRunNote, RUN_PX, (p) => wholeRun(all, p)).node, legendOf(kinds.map((k) => ({ label: word(k), tone: (p) => p.op[k] })), true));
+  return block(text.study.wholeRun, picture(text.study.wholeRunTitle, greyNote(all), RUN_PX, (p) => wholeRun(all, p)).node, legendOf(kinds.map((k) => ({ label: word(k), tone: (p) => p.op[k] })), true));
 }
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [stageBlock(doc), goalBlock(doc), surfaceBlock(doc), arrayBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [stageBlock(doc), goalBlock(doc), surfaceBlock(doc), arrayBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), fileBlock(doc), streamBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];

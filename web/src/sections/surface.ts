@@ -1,5 +1,6 @@
 /** Reads beside writes: how much of both keeps the latency. */
 
+import { headlineStep } from "../curves";
 import type { Document } from "../document";
 import { el, select } from "../dom";
 import { time } from "../format";
@@ -22,7 +23,7 @@ export function surfaceBlock(doc: Document): HTMLElement | null {
   const t = text.study;
   let [of, name]: [Of, Shown] = ["all", first.goal?.p99_ns === undefined && first.goal?.mean_ns !== undefined ? "mean" : "p99"];
   const title = (s: Surface): string => joined(all.length > 1 ? s.group : "", t.surfaceTitle(name === "mean" ? text.picture.mean : name, t.pairOf[of]));
-  const charts = all.map((s) => ({ s, chart: picture(title(s), null, SURFACE_PX, (p, w) => surface(s, of, name, p, w)) }));
+  const charts = all.map((s) => ({ s, chart: picture(title(s), null, SURFACE_PX, (p, w) => surface(s, headlineStep(doc)?.index, of, name, p, w)) }));
   const update = (): void => charts.forEach(({ s, chart }) => chart.update(title(s)));
   const quantile = select(text.picture.quantile, ["p50", "p99", "p99.9", "mean"].map((q) => ({ value: q, label: q === "mean" ? text.picture.mean : q })), name, (v) => {
     name = v as Shown;

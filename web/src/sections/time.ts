@@ -1,10 +1,10 @@
 /** One step over time: rate, p99, and what the CPUs did. */
 
-import { family, hasFigures, opKind } from "../curves";
+import { family, hasFigures, headlineStep, opKind } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
 import { bytesDecimal, percent } from "../format";
-import { heat, hostHeat, hostRates, OVER_TIME_PX, overTime, temperatures } from "../pictures/time";
+import { hasP99, heat, hostHeat, hostRates, overTime, overTimePx, temperatures } from "../pictures/time";
 import { picture } from "../stage";
 import { say, text } from "../text";
 
@@ -14,10 +14,11 @@ function steadiness(step: StepView): string {
   if (!s) return t.unjudged;
   const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
   const head = s.reached ? t.steady(s.rounds) : s.why === "cannot_tell" ? t.unsure(s.rounds) : t.notSteady(s.rounds);
+  const rule = hasP99(step) ? t.p99Rule : t.noP99;
   const pct = s.drift_pct_per_minute;
-  if (pct === null) return `${head}. ${t.p99Rule}`;
+  if (pct === null) return `${head}. ${rule}`;
   const drift = s.drift_ci95 ? t.drift(signed(pct), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(pct));
-  return `${head}; ${drift}. ${t.p99Rule}`;
+  return `${head}; ${drift}. ${rule}`;
 }
 
 const celsius = (c: number | null): string => (c === null ? "–" : `${c.toFixed(0)} °C`);
@@ -43,10 +44,11 @@ function heatHeight(rows: number): number {
 export function time(doc: Document): { node: HTMLElement; show: (index: number) => void } {
   const t = text.time;
   const steps = doc.steps.filter((s) => s.series.start_s.length > 0);
-  const first = doc.verdict.flatMap((v) => v.figures).map((f) => steps.find((s) => s.index === f.step)).find((s) => s !== undefined) ?? steps.find(hasFigures) ?? steps[0];
+  const answer = headlineStep(doc);
+  const first = steps.find((s) => s === answer) ?? steps.find(hasFigures) ?? steps[0];
   if (!first) return { node: section("time", text.sections.time, el("p.note", {}, t.none)), show: () => undefined };
   let step = first;
-  const series = picture(say(step.label), null, OVER_TIME_PX, (p, w) => overTime(step, p.op[opKind(step)], p, w));
+  const series = picture(say(step.label), null, () => overTimePx(step), (p, w) => overTime(step, p.op[opKind(step)], p, w));
   const cpus = picture(text.cost.heat, null, () => heatHeight(Math.max(1, ...step.series.cpu_busy.map((b) => b.length))), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
   const hosts = picture(t.hosts, null, () => heatHeight(hostRates(step)?.hosts.length ?? 1), (p) => hostHeat(step, p), "canvas");
   const warmth = picture(text.time.temperature, null, 190, (p) => temperatures(step, p));
