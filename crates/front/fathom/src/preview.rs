@@ -137,9 +137,10 @@ pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
 }
 
 /// Number of steps, time, and bytes to be written, in a line; `made_bytes` are of files that are made for it.
-/// A plan as executed says more than as read.
-pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
-    let time_ns = timed_ns(plan);
+/// A plan as executed says more than as read. `searches_ns`: longest time of the searches for a latency goal that follow steps; a
+/// time budget contains them.
+pub(crate) fn totals(plan: &Plan, made_bytes: u64, searches_ns: u64) -> String {
+    let time_ns = timed_ns(plan) + searches_ns;
     let beside = match (has_passes(plan), makes_files(plan)) {
         (true, _) => " beside the passes that fill",
         (false, true) => " after the files are made",

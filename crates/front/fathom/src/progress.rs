@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use console::measure_text_width;
 use fathom_judge::document::{StepState, StepView};
-use fathom_lab::Event;
+use fathom_lab::{Event, goal_search_ns};
 use fathom_model::LimitName;
 use fathom_plan::{Phase, Plan, Round, Step};
 use fathom_record::{LadderPrediction, Progress as StepProgress, Warning};
@@ -100,7 +100,8 @@ impl Shown {
                 let question = say(&plan.question_message());
                 self.line(&format!("{} · {question} · {} · run {run}", plan.study.name, targets(plan)));
                 if self.steps > 1 {
-                    self.line(preview::totals(plan, *made_bytes).trim_end());
+                    let searches_ns = if self.is_budgeted { 0 } else { goal_search_ns(plan) };
+                    self.line(preview::totals(plan, *made_bytes, searches_ns).trim_end());
                     if preview::timed_ns(plan) > PROPOSE_BUDGET_NS && !self.is_budgeted {
                         self.line("that is long: --time-budget 10m scales it to ten minutes, with wider intervals");
                     }

@@ -4,6 +4,7 @@ mod budget;
 mod error;
 mod explain;
 mod floor;
+mod goal_search;
 mod leftovers;
 mod loops;
 mod predict;
@@ -31,6 +32,7 @@ use crate::site::{
 };
 use crate::view::document_of;
 pub use error::ConductError;
+pub use goal_search::goal_search_ns;
 pub use leftovers::{
     Leftover, LeftoverState, Removal, delete_run, end_own_runs, leftovers, note_work_folder, remove_leftovers,
 };

@@ -20,8 +20,8 @@ mod view;
 pub use calibrate::{CalibrateError, CalibrationPoint, calibrate};
 pub use conduct::{
     ConductError, ConductOptions, Event, FileToMake, Leftover, LeftoverState, Removal, RunOutcome, check_targets,
-    conduct, delete_run, end_own_runs, executed_plan, leftovers, note_work_folder, plan_again, refused_writes,
-    remove_leftovers, resume, resumed_plan,
+    conduct, delete_run, end_own_runs, executed_plan, goal_search_ns, leftovers, note_work_folder, plan_again,
+    refused_writes, remove_leftovers, resume, resumed_plan,
 };
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};

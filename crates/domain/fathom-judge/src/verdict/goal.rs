@@ -1,7 +1,8 @@
 //! Which is the highest load that keeps the latencies asked for? Answered for any study whose steps carry a goal.
 
-use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::LatencyGoal;
+use fathom_stats::normal_cdf;
 
 use super::brief::{brief, report, row};
 use super::is_of_reference;
@@ -11,6 +12,10 @@ use crate::document::{Brief, ComparedFigure, GoalView, LatencyView, StepView, Ve
 
 /// Headline figures at most: one of each kind of load.
 const FIGURES_MAX: usize = 6;
+/// Half widths of a 95 % interval in standard errors.
+const HALF_WIDTH_ERRORS: f64 = 1.96;
+/// Nothing that is inferred is certain.
+const PROBABILITY_MAX: f64 = 0.99;
 
 /// A figure of the latency that a goal is about.
 #[derive(Clone, Copy)]
@@ -158,21 +163,46 @@ fn verdict(goal: LatencyGoal, steps: &[StepView], run: i64) -> Option<Verdict> {
     })
 }
 
-/// The highest load of the first kind that keeps the goal, and a row for each kind.
+/// Highest load of the first kind that keeps the goal, and a row for each kind.
 fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
     let goal = || words(terms);
     let best = kinds.iter().find_map(|kind| Some((kind, kept(terms, kind)?)));
     let headline = match best {
-        Some((kind, step)) if step.rate_iops.is_some() => {
-            msg!("brief-goal-kept-rate", kind = kind.name(), rate = Quantity::iops(rate_of(step)), goal = goal())
-        }
+        Some((kind, step)) if step.rate_iops.is_some() => msg!(
+            "brief-goal-kept-rate",
+            kind = kind.name(),
+            rate = Quantity::iops(rate_of(step)),
+            goal = goal(),
+            probability = Quantity::share(probability(terms, step))
+        ),
         Some((kind, step)) => {
             msg!("brief-goal-kept", kind = kind.name(), rate = iops(step), load = depth_or_rate(step), goal = goal())
         }
-        None => msg!("brief-goal-missed", goal = goal()),
+        None => none_kept(terms, kinds),
     };
-    let rows = kinds.iter().map(|kind| row(kind.name(), [kept_cell(terms, kind)]));
+    let rows = kinds.iter().map(|kind| row(kind.name(), cells(terms, kind)));
     brief(headline, rows, Some(report(run)))
+}
+
+/// No load keeps the goal: how many miss it, and how many are too short to tell.
+fn none_kept(terms: &[Term], kinds: &[Loads<'_>]) -> Message {
+    let asked: Vec<&StepView> = kinds.iter().flat_map(asked_of).collect();
+    let missed = asked.iter().filter(|step| misses(terms, step)).count();
+    let short = asked.len() - missed;
+    let what = if asked.iter().any(|step| step.rate_iops.is_some()) { Loop::Open } else { Loop::Closed };
+    msg!("brief-goal-missed", what = what.message(), goal = words(terms), missed = missed, short = short)
+}
+
+/// Probability that a load keeps all latencies of the goal, from their intervals, which are of their logarithms.
+fn probability(terms: &[Term], step: &StepView) -> f64 {
+    let of = |term: &Term| {
+        let figure = known(*term, step)?;
+        let [low, high] = figure.ci95?;
+        let error = (high / low).ln() / (2.0 * HALF_WIDTH_ERRORS);
+        let room = (term.most_ns as f64 / figure.value).ln();
+        Some(if error > 0.0 { normal_cdf(room / error) } else { 1.0 })
+    };
+    terms.iter().filter_map(of).fold(1.0, f64::min).min(PROBABILITY_MAX)
 }
 
 fn words(terms: &[Term]) -> Arg {
@@ -185,29 +215,40 @@ pub(super) fn goal_words(goal: LatencyGoal) -> Arg {
     words(&terms(goal))
 }
 
-/// What a kind of load gives within the goal, in a cell: `194k IOPS (QD 16), 149k IOPS offered`, `none kept it`.
-fn kept_cell(terms: &[Term], kind: &Loads<'_>) -> Message {
+/// Outcomes of a kind of load: the highest load that keeps the goal, the lowest that misses it, the number of those that are too
+/// short to tell, and the closed loop next to offered rates.
+fn cells(terms: &[Term], kind: &Loads<'_>) -> Vec<Message> {
     let (closed, open) = halves(kind);
-    let found = (highest(terms, &closed), highest(terms, &open));
-    let is_open = || kind.steps.iter().any(|s| outcome(terms, s) == Outcome::Unknown);
-    match found {
-        (Some(closed), Some(open)) => msg!(
-            "brief-cell-kept-both",
-            rate = iops(closed),
-            load = depth_of(closed),
-            offered = Quantity::iops(rate_of(open))
-        ),
-        (Some(step), None) => msg!("brief-cell-kept", rate = iops(step), load = depth_of(step)),
-        (None, Some(step)) => msg!("brief-cell-offered", rate = Quantity::iops(rate_of(step))),
-        (None, None) if is_open() => msg!("brief-goal-unknown"),
-        (None, None) => msg!("brief-goal-none"),
-    }
+    let asked = asked_of(kind);
+    let per_s = |rate: f64| Quantity::new(rate, Unit::PerS);
+    let kept = highest(terms, &asked).map(|step| match step.rate_iops {
+        Some(_) => msg!("brief-cell-offered", rate = per_s(rate_of(step))),
+        None => msg!("brief-cell-kept", rate = iops(step), load = depth_of(step)),
+    });
+    let missed = asked.iter().find(|step| misses(terms, step)).map(|step| match step.rate_iops {
+        Some(_) => msg!("brief-cell-missed", load = per_s(rate_of(step))),
+        None => msg!("brief-cell-missed", load = depth_of(step)),
+    });
+    let short = asked.iter().filter(|step| outcome(terms, step) == Outcome::Unknown).count();
+    let none = (kept.is_none() && short == 0).then(|| msg!("brief-goal-none"));
+    // Between a rate that keeps the goal and one that misses it they change nothing.
+    let is_bracketed = kept.is_some() && missed.is_some();
+    let short = (short > 0 && !is_bracketed).then(|| msg!("brief-cell-short", count = short));
+    let next_to_it = highest(terms, &closed).filter(|_| !open.is_empty());
+    let next_to_it = next_to_it.map(|step| msg!("brief-cell-closed-loop", rate = per_s(step.iops)));
+    [kept, none, missed, short, next_to_it].into_iter().flatten().collect()
 }
 
-/// The highest load of a kind that keeps the goal: a rate before a depth, for a rate is what others ask for.
+/// The highest load of a kind that keeps the goal. A service is offered a rate: where rates were measured, the closed loop, which
+/// waits for its own I/Os, is no answer.
 fn kept<'a>(terms: &[Term], kind: &Loads<'a>) -> Option<&'a StepView> {
+    highest(terms, &asked_of(kind))
+}
+
+/// The rates of a kind, or its closed loops where it has none.
+fn asked_of<'a>(kind: &Loads<'a>) -> Vec<&'a StepView> {
     let (closed, open) = halves(kind);
-    highest(terms, &open).or_else(|| highest(terms, &closed))
+    if open.is_empty() { closed } else { open }
 }
 
 pub(super) fn terms(goal: LatencyGoal) -> Vec<Term> {
@@ -244,13 +285,19 @@ pub(super) fn outcome(terms: &[Term], step: &StepView) -> Outcome {
     [Outcome::Misses, Outcome::Unknown].into_iter().find(|o| all.contains(o)).unwrap_or(Outcome::Meets)
 }
 
-/// The highest load that meets the goal each time it was measured.
+/// True if a load misses the goal or was not sustained.
+fn misses(terms: &[Term], step: &StepView) -> bool {
+    matches!(outcome(terms, step), Outcome::Misses | Outcome::NotHeld)
+}
+
+/// The highest load below the first miss that meets the goal each time it was measured.
 fn highest<'a>(terms: &[Term], sorted: &[&'a StepView]) -> Option<&'a StepView> {
+    let below = sorted.iter().position(|step| misses(terms, step)).unwrap_or(sorted.len());
     let key = |s: &StepView| (s.threads, s.queue_depth, s.rate_iops.map(f64::to_bits));
     let meets = |s: &&&StepView| {
         sorted.iter().filter(|o| key(o) == key(s)).all(|repeat| outcome(terms, repeat) == Outcome::Meets)
     };
-    sorted.iter().rev().find(meets).copied()
+    sorted[..below].iter().rev().find(meets).copied()
 }
 
 fn answer(terms: &[Term], kind: &Loads<'_>) -> Vec<Message> {
@@ -261,8 +308,7 @@ fn answer(terms: &[Term], kind: &Loads<'_>) -> Vec<Message> {
 
 /// The highest of these loads that meets the goal, the first that misses it, and how many are inconclusive.
 fn up_to(terms: &[Term], kind: &Loads<'_>, way: Loop, sorted: &[&StepView]) -> Vec<Message> {
-    let is = |step: &StepView, outcomes: &[Outcome]| outcomes.contains(&outcome(terms, step));
-    let miss = sorted.iter().find(|s| is(s, &[Outcome::Misses, Outcome::NotHeld])).map(|s| with_latencies(terms, s));
+    let miss = sorted.iter().find(|s| misses(terms, s)).map(|s| with_latencies(terms, s));
     let best = highest(terms, sorted).map(|s| with_latencies(terms, s));
     let name = kind.name();
     let first = match (best, miss) {
@@ -273,7 +319,7 @@ fn up_to(terms: &[Term], kind: &Loads<'_>, way: Loop, sorted: &[&StepView]) -> V
         (None, Some(miss)) => msg!("verdict-goal-missed", kind = name, what = way.message(), miss = miss),
         (None, None) => return vec![msg!("verdict-goal-unknown", kind = name, what = way.message())],
     };
-    let unknown = sorted.iter().filter(|s| is(s, &[Outcome::Unknown])).count();
+    let unknown = sorted.iter().filter(|s| outcome(terms, s) == Outcome::Unknown).count();
     let rest = (unknown > 0).then(|| msg!("verdict-goal-inconclusive", all = sorted.len(), count = unknown));
     std::iter::once(first).chain(rest).collect()
 }

@@ -150,7 +150,7 @@ fn headline(surface: &SurfaceView, edge: &[&StepView], balanced: Option<&StepVie
         (Some((reads, writes)), None) => {
             msg!("brief-surface-held", reads = per_s(reads), writes = per_s(writes))
         }
-        (None, Some(goal)) if edge.is_empty() => msg!("brief-goal-missed", goal = goal),
+        (None, Some(goal)) if edge.is_empty() => msg!("brief-surface-missed", goal = goal),
         (None, Some(goal)) => msg!("brief-surface-alone", goal = goal),
         (None, None) => msg!("brief-surface-none"),
     }

@@ -282,7 +282,10 @@ fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> 
                 is_group_each = true;
                 continue;
             }
-            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "settle", "outermost", "groups"])),
+            _ => {
+                return Err(source
+                    .unknown_key(key, ["name", "question", "needs", "settle", "skip_lacking", "outermost", "groups"]));
+            }
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), msg!("study-text-expected"), None))?.to_owned();

@@ -103,6 +103,7 @@ purge-discarded-because = every block discarded: a declared substitute for NVMe 
 
 run-begin-again-help = begin a new run: fathom run --like RUN
 run-name-targets-help = name the targets to do it on: --target
+run-goal-search = Searching the highest offered rate that keeps the latency goal:
 run-settles = The plan is done; the time it left goes to what is not settled yet:
 run-budget-used-up = the time budget is used up: no further rounds of this loop
 run-drives-gone = run { $run } cannot be repeated with its own drives: { $lost }

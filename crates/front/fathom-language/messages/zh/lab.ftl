@@ -103,6 +103,7 @@ purge-discarded-because = 所有块均已丢弃（discard）：声明以此代�
 
 run-begin-again-help = 请开始新的运行：fathom run --like RUN
 run-name-targets-help = 请指定目标：--target
+run-goal-search = 正在搜索满足延迟目标的最高施加速率：
 run-settles = 计划已完成；剩余的时间用于尚未确定的结论：
 run-budget-used-up = 时间预算已用完：该循环不再运行后续轮次
 run-drives-gone = 运行 { $run } 无法在其自己的硬盘上重复：{ $lost }

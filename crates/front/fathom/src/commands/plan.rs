@@ -1,6 +1,8 @@
 //! `plan`: what would be done, without doing it.
 
-use fathom_lab::{ConductError, ConductOptions, TargetError, executed_plan, refused_writes, resumed_plan};
+use fathom_lab::{
+    ConductError, ConductOptions, TargetError, executed_plan, goal_search_ns, refused_writes, resumed_plan,
+};
 use fathom_language::Language;
 use fathom_message::{Place, Say};
 
@@ -48,7 +50,9 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
         text.push_str(&format!("note: {}\n", say(note)));
     }
     text.push_str(&preview::steps(&executed));
-    text.push_str(&preview::totals(&executed, files.iter().map(|f| f.bytes).sum()));
+    let is_budgeted = options.source.time_budget.is_some();
+    let searches_ns = if is_budgeted { 0 } else { goal_search_ns(&executed) };
+    text.push_str(&preview::totals(&executed, files.iter().map(|f| f.bytes).sum(), searches_ns));
     text.push_str(&preview::effects(&plan, &files, &refused_writes(&plan, &would, lab.as_ref(), begun)?));
     if let Some(error) = refusal {
         let place = match &error {

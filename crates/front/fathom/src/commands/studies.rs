@@ -104,7 +104,7 @@ fn one_study(name: &str, plan: &Plan) -> String {
     let about: Vec<&str> =
         source(name).lines().take_while(|l| l.starts_with('#')).map(|l| l.trim_start_matches('#').trim()).collect();
     text.push_str(&fill(&about.join(" "), "  "));
-    text.push_str(&preview::totals(plan, 0));
+    text.push_str(&preview::totals(plan, 0, 0));
     text.push_str(&preview::steps(plan));
     let takes_members = plan.steps.iter().any(|step| step.targets.iter().any(|target| target.array().is_some()));
     let target = if takes_members { "MEMBER --target MEMBER ..." } else { "DIR-OR-DEVICE" };

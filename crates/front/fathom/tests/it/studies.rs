@@ -57,7 +57,7 @@ fn count(document: &Value, phase: &str) -> usize {
     steps(document).iter().filter(|s| s["phase"] == phase).count()
 }
 
-/// Of each workload four rates, after its closed loops.
+/// Of each workload four rates, after its closed loops; the rates of a search follow.
 fn rates_are_shares_of_the_closed_loops(qos: &Value) {
     for read_pct in [100, 70, 0] {
         let of = |test: &str| -> Vec<&Value> {
@@ -67,7 +67,7 @@ fn rates_are_shares_of_the_closed_loops(qos: &Value) {
                 .collect()
         };
         let (depth, rate) = (of("depth"), of("rate"));
-        assert_eq!((depth.len(), rate.len()), (5, 4), "{read_pct} % reads");
+        assert!(depth.len() == 5 && (4..=12).contains(&rate.len()), "{read_pct} % reads: {}", rate.len());
         assert!(depth.iter().all(|s| s["index"].as_u64() < rate[0]["index"].as_u64()));
         let most = depth.iter().filter_map(|s| s["iops"].as_f64()).fold(0.0, f64::max);
         for (step, pct) in rate.iter().zip([25.0, 50.0, 75.0, 90.0]) {
@@ -98,7 +98,9 @@ fn engines_ends_with_a_verdict() {
 fn qos_ends_with_a_verdict() {
     let place = Place::new();
     let qos = study(&place, "qos --target . --set size=64m --set latency_goal=p99<=1s", 12);
-    assert_eq!((count(&qos, "measure"), count(&qos, "fill"), count(&qos, "settle")), (27, 4, 15));
+    assert_eq!((count(&qos, "fill"), count(&qos, "settle")), (4, 15));
+    // The rates of the plan, and those of the search for the highest one that keeps the goal.
+    assert!((27..=27 + 3 * 8).contains(&count(&qos, "measure")), "{}", count(&qos, "measure"));
     rates_are_shares_of_the_closed_loops(&qos);
     let answers: Vec<&str> =
         qos["verdict"].as_array().expect("verdicts").iter().filter_map(|v| v["answer"].as_str()).collect();

@@ -166,7 +166,7 @@ impl Conductor<'_> {
     }
 
     /// Index of the next step beside the plan.
-    fn next_index(&self, plan: &Plan) -> Result<u32, ConductError> {
+    pub(super) fn next_index(&self, plan: &Plan) -> Result<u32, ConductError> {
         let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
         Ok(last.max(plan.steps.len() as u32))
     }

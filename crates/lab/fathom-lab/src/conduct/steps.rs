@@ -13,6 +13,7 @@ use fathom_store::{Lab, RunId};
 
 use super::budget::Budget;
 use super::floor::Floors;
+use super::goal_search::usual_rates;
 use super::loops::{Loops, is_cut};
 use super::surface::Pairs;
 use super::{ConductError, ConductOptions, Event, OnEvent};
@@ -167,7 +168,10 @@ impl<'a> Conductor<'a> {
             if self.options.predict && step.phase == Phase::Measure {
                 self.predict_ladder(&plan.steps[at..], on_event)?;
             }
-            let rest = timed(&plan.steps[at..]).filter(|s| !self.is_over(s));
+            // A search that follows a step takes as long as so many of it.
+            let rest = timed(&plan.steps[at..])
+                .filter(|s| !self.is_over(s))
+                .flat_map(|s| std::iter::repeat_n(s, 1 + usual_rates(&plan.steps, s)));
             let fitted = self.budget.fitted(step, rest, self.site.now().elapsed);
             // A step that ends when its figures are known has no floor that could be raised.
             let raises = !self.site.ends_when_known();
@@ -183,6 +187,7 @@ impl<'a> Conductor<'a> {
             if is_last && step.phase == Phase::Measure && !self.stopped() {
                 bad += u32::from(self.repeat_fallen(plan, step, on_event)?);
             }
+            bad += self.search_goal(plan, at, step, on_event)?;
         }
         Ok(bad)
     }

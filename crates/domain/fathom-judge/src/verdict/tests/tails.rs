@@ -164,6 +164,36 @@ fn a_load_that_met_the_goal_only_once_does_not_meet_it_and_the_mean_is_a_goal_to
     assert_eq!(verdicts(7, "qos", &question(), &[], None, &[]).len(), 1);
 }
 
+/// A closed loop slows down with the drive and keeps the goal; the same rate, offered by a service, does not.
+#[test]
+fn a_closed_loop_is_no_answer_where_offered_rates_were_measured() {
+    let closed = with_goal(0, 64, None, 62.9e3, Some(450.0));
+    let missed = with_goal(1, 128, Some(20.3e3), 20.3e3, Some(1_715.0));
+    let near = with_goal(2, 128, Some(10e3), 10e3, Some(500.0));
+    let said = |steps: &[StepView]| {
+        let [goal, _] = on_goal(steps);
+        let brief = goal.brief;
+        let cells: Vec<String> = brief.rows[0].cells.iter().map(english).collect();
+        (english(&brief.headline), cells.join(" | "))
+    };
+    let steps = [closed.clone(), missed.clone(), near];
+    assert_eq!(crate::goals(&steps)[0].kept_step, None);
+    assert_eq!(
+        said(&steps),
+        (
+            "No offered rate was shown to keep p99 <= 1.00 ms: 1 missed it, 1 were too short to tell.".to_owned(),
+            "missed at 20.3k/s | 1 too short to tell | closed loop 62.9k/s".to_owned()
+        )
+    );
+    let kept = with_goal(3, 128, Some(5e3), 5e3, Some(250.0));
+    let after_a_miss = with_goal(4, 128, Some(30e3), 30e3, Some(250.0));
+    let (headline, cells) = said(&[closed.clone(), missed, kept, after_a_miss]);
+    assert_eq!(headline, "5.00k IOPS of 4k random reads, offered as an open loop, keep p99 <= 1.00 ms (99 %).");
+    assert_eq!(cells, "5.00k/s offered | missed at 20.3k/s | closed loop 62.9k/s");
+    let (headline, _) = said(&[closed]);
+    assert_eq!(headline, "62.9k IOPS ±0.5 % of 4k random reads in a closed loop keep p99 <= 1.00 ms, at QD 64.");
+}
+
 #[test]
 fn what_the_picture_shades_is_what_the_answer_says_latency_by_latency() {
     let steps = [
