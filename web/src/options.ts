@@ -180,7 +180,7 @@ const LABEL_PX = 15;
 export interface Bend {
   color: string;
   knee: KneeView | null;
-  /** Where 95 % of the most is reached, with its label. */
+  /** Mark at 95 % of the most, with its label. */
   enough: { x: number; y: number; label: string; isFirst: boolean } | null;
 }
 

@@ -16,7 +16,7 @@ struct Sum {
     streams: Vec<StreamView>,
     progress: Vec<Progress>,
     ios: u64,
-    /// Of the longest stream.
+    /// Length of the longest stream.
     runtime_ns: u64,
     /// What the host did; of streams of one length.
     host: Option<HostDelta>,
@@ -24,7 +24,7 @@ struct Sum {
     same_window: bool,
 }
 
-/// How far a stream was at the ends of its intervals, in their order.
+/// Progress of a stream at the ends of its intervals, in their order.
 #[derive(Clone, Debug)]
 struct Progress {
     runtime_ns: u64,

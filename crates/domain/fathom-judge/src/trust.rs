@@ -30,7 +30,7 @@ struct Reason {
     mend: Option<Message>,
 }
 
-/// How far the figures of these steps can be trusted. `missing`: further steps of the plan that a run which stopped early did
+/// Verdict on the trust that the figures of these steps deserve. `missing`: further steps of the plan that a run which stopped early did
 /// not come to.
 #[must_use]
 pub fn trust(steps: &[StepView], missing: usize, is_simulated: bool) -> Trust {

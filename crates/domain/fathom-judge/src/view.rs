@@ -76,7 +76,7 @@ const LACKING: [&str; 7] = [
     "step-missing-drives",
 ];
 
-/// Whether a step was refused because the machine or the target lacks what it measures.
+/// True if a step was refused because the machine or the target lacks what it measures.
 #[must_use]
 pub fn is_lacking(failure: &StepFailure) -> bool {
     matches!(failure, StepFailure::Refused { why, .. } if LACKING.contains(&why.id()))
@@ -350,7 +350,7 @@ const OTHERS_SHARE_MAX: f64 = 0.1;
 /// The kernel tells CPU times in units of this.
 const TICK_NS: f64 = 1e7;
 
-/// Whether the CPU time per I/O is the load's.
+/// True if the CPU time per I/O belongs to the load.
 fn is_clear(cost: &CpuCost, host: &HostDelta) -> bool {
     let Some(others) = cost.other_programs_cores else { return cost.baseline_busy_cores <= cost.busy_cores };
     // Idle time is read to a tick for each CPU, at both ends.

@@ -102,7 +102,7 @@ fn headline(document: &OltpDocument) -> String {
     format!("{}{known} new orders per minute, {limit}.", format_iops(document.nopm.mean))
 }
 
-/// How far the figures can be trusted, with the reasons.
+/// Trust that the figures deserve, with the reasons.
 fn trust(document: &OltpDocument) -> (&'static str, Vec<String>) {
     let (spread, seconds) = (spread(document), document.drive.measured_s);
     let mut faults = Vec::new();

@@ -187,7 +187,7 @@ pub(crate) fn has_passes(plan: &Plan) -> bool {
     plan.steps.iter().any(|s| !is_timed(s))
 }
 
-/// Whether files are made for steps, which takes as long as the file system does.
+/// True if files are made for steps. That takes as long as the file system does.
 fn makes_files(plan: &Plan) -> bool {
     let needs_files = |step: &Step| step.workload.order.files.is_some_and(|files| files.op.needs_files());
     plan.steps.iter().any(needs_files)

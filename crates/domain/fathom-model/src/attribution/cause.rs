@@ -206,9 +206,9 @@ pub enum Cause {
     },
     /// The drives, which give what their data sheets promise.
     AtRating {
-        /// What the data sheets promise for this load, I/Os per second of all drives.
+        /// Rate that the data sheets promise for this load, I/Os per second of all drives.
         rated_iops: f64,
-        /// What they gave, of that.
+        /// Measured rate as a share of it.
         share: f64,
     },
     /// Of streams that run at once this one gives less than alone, and nothing that the host counts is full.

@@ -57,7 +57,7 @@ fn count(document: &Value, phase: &str) -> usize {
     steps(document).iter().filter(|s| s["phase"] == phase).count()
 }
 
-/// Of each workload four rates, after its closed loops; the rates of a search follow.
+/// Each workload has four rates after its closed loops; the rates of a search follow.
 fn rates_are_shares_of_the_closed_loops(qos: &Value) {
     for read_pct in [100, 70, 0] {
         let of = |test: &str| -> Vec<&Value> {

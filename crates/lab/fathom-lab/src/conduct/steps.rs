@@ -291,7 +291,7 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Whether a step yielded nothing although the machine has what it measures, or failed I/Os or damaged data.
+/// True if a step yielded nothing although the machine has what it measures, or failed I/Os or damaged data.
 fn went_wrong(view: &StepView, result: &Result<StepRecord, StepFailure>) -> bool {
     match result {
         Ok(r) => r.errors() > 0 || r.warnings.iter().any(|w| matches!(w, Warning::VerifyFailed { .. })),

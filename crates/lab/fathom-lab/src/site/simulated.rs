@@ -22,7 +22,7 @@ use super::{KNOWN_REL_HALF_WIDTH, TargetError};
 /// What every simulated target begins with.
 const PREFIX: &str = "sim:";
 
-/// Whether the targets of a plan are simulated: its run is in virtual time, whatever else this host does.
+/// True if the targets of a plan are simulated: its run is in virtual time, whatever else this host does.
 #[must_use]
 pub fn is_simulated(plan: &Plan) -> bool {
     let mut targets = plan.steps.iter().flat_map(|step| &step.targets).flat_map(TargetId::opened);

@@ -69,7 +69,7 @@ fn a_sync_that_waits_for_a_cpu_is_not_the_drives() {
     );
 }
 
-/// Where the drive works little of the time, one that flushes faster would not help.
+/// A drive that flushes faster does not help where the drive works little of the time.
 #[test]
 fn a_faster_drive_is_no_help_where_the_drive_hardly_works() {
     let limit = limit_of(&[at_device(synced(2_800_000), 0.1)]);
