@@ -25,6 +25,9 @@ pub struct CpuTime {
     pub idle_ns: u64,
 }
 
+/// Unit of the times in `/proc/stat` (USER_HZ), ns.
+const STAT_UNIT_NS: u64 = 10_000_000;
+
 impl CpuTime {
     /// Time the CPU worked for this host: user, system, irq, softirq. Steal is not ours.
     #[must_use]
@@ -36,12 +39,16 @@ impl CpuTime {
     ///
     /// The kernel may count what a CPU does by looking at each tick, which misses work between ticks, while it measures idle
     /// time to the microsecond (`CONFIG_TICK_CPU_ACCOUNTING`, `CONFIG_NO_HZ`). The kinds keep their shares of the busy
-    /// time. A time that does not add up to about the window is left as it is.
+    /// time. `/proc/stat` shows idle time in units of 10 ms, so that a difference of less than two of them is none. A time that does
+    /// not add up to about the window is left as it is.
     #[must_use]
     pub fn with_exact_busy_time(self, window_ns: u64) -> CpuTime {
         let not_busy_ns = self.idle_ns + self.iowait_ns + self.steal_ns;
         let exact_ns = window_ns.saturating_sub(not_busy_ns);
         if (self.busy_ns() + not_busy_ns).abs_diff(window_ns) * 5 > window_ns {
+            return self;
+        }
+        if exact_ns.abs_diff(self.busy_ns()) < 2 * STAT_UNIT_NS {
             return self;
         }
         if self.busy_ns() == 0 {
@@ -404,18 +411,23 @@ mod tests {
 
     #[test]
     fn busy_time_is_what_idle_time_leaves_and_keeps_the_shares_of_its_kinds() {
-        let ticks =
-            CpuTime { user_ns: 10, system_ns: 30, idle_ns: 800, iowait_ns: 60, steal_ns: 20, ..CpuTime::default() };
-        let exact = ticks.with_exact_busy_time(1_000);
-        assert_eq!((exact.user_ns, exact.system_ns, exact.busy_ns()), (30, 90, 120));
-        assert_eq!((exact.idle_ns, exact.iowait_ns, exact.steal_ns), (800, 60, 20));
-        let unseen = CpuTime { idle_ns: 900, ..CpuTime::default() };
-        assert_eq!(unseen.with_exact_busy_time(1_000).busy_ns(), 100);
+        const MS: u64 = 1_000_000;
+        let of = |user: u64, system: u64, idle: u64| CpuTime {
+            user_ns: user * MS,
+            system_ns: system * MS,
+            idle_ns: idle * MS,
+            ..CpuTime::default()
+        };
+        let ticks = CpuTime { iowait_ns: 60 * MS, steal_ns: 20 * MS, ..of(10, 30, 800) };
+        let exact = ticks.with_exact_busy_time(1_000 * MS);
+        assert_eq!((exact.user_ns, exact.system_ns, exact.busy_ns()), (30 * MS, 90 * MS, 120 * MS));
+        assert_eq!((exact.idle_ns, exact.iowait_ns, exact.steal_ns), (800 * MS, 60 * MS, 20 * MS));
+        assert_eq!(of(0, 0, 900).with_exact_busy_time(1_000 * MS).busy_ns(), 100 * MS);
+        // An idle CPU whose idle time was cut to 10 ms.
+        assert_eq!(of(0, 0, 990).with_exact_busy_time(1_005 * MS).busy_ns(), 0);
         // A kernel that counts idle time in ticks as well.
-        let whole = CpuTime { user_ns: 200, idle_ns: 800, ..CpuTime::default() };
-        assert_eq!(whole.with_exact_busy_time(1_000), whole);
+        assert_eq!(of(200, 0, 800).with_exact_busy_time(1_000 * MS), of(200, 0, 800));
         // A CPU that was offline for a while.
-        let part = CpuTime { user_ns: 200, idle_ns: 300, ..CpuTime::default() };
-        assert_eq!(part.with_exact_busy_time(1_000), part);
+        assert_eq!(of(200, 0, 300).with_exact_busy_time(1_000 * MS), of(200, 0, 300));
     }
 }

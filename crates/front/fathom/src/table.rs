@@ -268,7 +268,11 @@ fn cpu_per_io(c: &CpuView) -> String {
     let events = format!("{:.2} interrupts · {:.2} context switches", c.interrupts_per_io, c.context_switches_per_io);
     if c.ns_per_io.is_none() {
         let others = c.other_programs_cores.unwrap_or(c.baseline_busy_cores);
-        return format!("unknown, other programs used {others:.2} of {} CPUs · {events}", c.cpus_online);
+        let (used, who) = match others >= c.unexplained_cores {
+            true => (others, "other programs used"),
+            false => (c.unexplained_cores, "work that belongs to nothing known used"),
+        };
+        return format!("unknown, {who} {used:.2} of {} CPUs · {events}", c.cpus_online);
     }
     format!(
         "user {} · system {} · irq {} · kernel workers {} · {events}",

@@ -402,8 +402,10 @@ impl Run<'_> {
         let bad_steps = result?;
         let document = document_of(lab, run)?;
         // A study of which the machine has nothing has no answer.
-        let skipped = document.steps.iter().filter(|step| step.state == StepState::Skipped).count();
-        let bad_steps = if skipped == document.steps.len() { skipped as u32 } else { bad_steps };
+        let measured: Vec<&StepView> = document.steps.iter().filter(|step| step.phase == Phase::Measure).collect();
+        let skipped = measured.iter().filter(|step| step.state == StepState::Skipped).count();
+        let has_none = skipped == measured.len() && state == RunState::Finished;
+        let bad_steps = if has_none { skipped as u32 } else { bad_steps };
         Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
     }
 }

@@ -1,6 +1,7 @@
 //! CPU time of other programs: all processes but this one, those that it started, and the kernel's threads.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use fathom_record::ProgramsCpu;
 
@@ -11,7 +12,8 @@ use crate::root::{Root, names_in};
 pub(crate) struct ProgramWatch {
     root: Root,
     tick_ns: u64,
-    first: Option<ProgramsCpu>,
+    /// The first reading and its end.
+    first: Option<(ProgramsCpu, Instant)>,
 }
 
 impl ProgramWatch {
@@ -20,15 +22,20 @@ impl ProgramWatch {
     }
 
     pub(crate) fn mark_start(&mut self) {
-        self.first = self.used_so_far();
+        self.first = self.used_so_far().map(|used| (used, Instant::now()));
     }
 
-    /// CPU time since the start; `None` where the kernel shows no processes.
-    pub(crate) fn used(&self) -> Option<ProgramsCpu> {
-        let (first, last) = (self.first?, self.used_so_far()?);
+    /// CPU time in a window of `window_ns`, which lies between the start and now: reading thousands of processes takes a while.
+    /// `None` where the kernel does not show all processes, and where the time of one that ended went to nobody.
+    pub(crate) fn used(&self, window_ns: u64) -> Option<ProgramsCpu> {
+        let (first, begun) = self.first?;
+        let between_ns = begun.elapsed().as_nanos() as f64;
+        let last = self.used_so_far().filter(|last| last.total_ns() >= first.total_ns())?;
+        let share = (window_ns as f64 / between_ns.max(1.0)).min(1.0);
+        let in_window = |first: u64, last: u64| (last.saturating_sub(first) as f64 * share) as u64;
         Some(ProgramsCpu {
-            user_ns: last.user_ns.saturating_sub(first.user_ns),
-            system_ns: last.system_ns.saturating_sub(first.system_ns),
+            user_ns: in_window(first.user_ns, last.user_ns),
+            system_ns: in_window(first.system_ns, last.system_ns),
         })
     }
 
@@ -40,6 +47,10 @@ impl ProgramWatch {
         // A process that ends between the listing and the reading is counted by its parent.
         let stat = |pid: u32| parse_process(&self.root.read(format!("proc/{pid}/stat")).ok()?, self.tick_ns);
         let all: BTreeMap<u32, ProcessStat> = pids.filter_map(|pid| Some((pid, stat(pid)?))).collect();
+        // A container that shows no threads of the kernel hides the programs of the others as well.
+        if !all.values().any(|stat| stat.is_kernel) {
+            return None;
+        }
         let is_own = |mut pid: u32| {
             while pid != own {
                 match all.get(&pid) {
@@ -97,7 +108,22 @@ mod tests {
         process(&tree, 8, 7, 0, [190, 9, 0, 0]);
         process(&tree, 2, 0, KERNEL, [0, 900, 0, 0]);
         process(&tree, 9, 1, 0, [53, 21, 0, 0]);
-        assert_eq!(watch.used(), Some(ProgramsCpu { user_ns: 3 * TICK_NS, system_ns: TICK_NS }));
+        assert_eq!(watch.used(u64::MAX), Some(ProgramsCpu { user_ns: 3 * TICK_NS, system_ns: TICK_NS }));
+    }
+
+    #[test]
+    fn programs_that_are_hidden_or_lost_are_not_known() {
+        let container = Tree::new();
+        process(&container, 1, 0, 0, [10, 10, 0, 0]);
+        process(&container, 7, 1, 0, [900, 0, 0, 0]);
+        let mut watch = ProgramWatch::new(container.root(), TICK_NS);
+        watch.mark_start();
+        assert_eq!(watch.used(u64::MAX), None, "no thread of the kernel is shown");
+        let tree = host();
+        let mut watch = ProgramWatch::new(tree.root(), TICK_NS);
+        watch.mark_start();
+        process(&tree, 9, 1, 0, [0, 0, 0, 0]);
+        assert_eq!(watch.used(u64::MAX), None, "nobody has the time of one that ended");
     }
 
     #[test]
@@ -106,7 +132,7 @@ mod tests {
         let mut watch = ProgramWatch::new(tree.root(), TICK_NS);
         watch.mark_start();
         process(&tree, 1, 0, 0, [10, 10, 45, 5]);
-        assert_eq!(watch.used(), Some(ProgramsCpu { user_ns: 45 * TICK_NS, system_ns: 5 * TICK_NS }));
-        assert_eq!(ProgramWatch::new(Tree::new().root(), TICK_NS).used(), None);
+        assert_eq!(watch.used(u64::MAX), Some(ProgramsCpu { user_ns: 45 * TICK_NS, system_ns: 5 * TICK_NS }));
+        assert_eq!(ProgramWatch::new(Tree::new().root(), TICK_NS).used(u64::MAX), None);
     }
 }

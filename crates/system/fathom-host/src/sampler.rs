@@ -188,7 +188,7 @@ impl HostSampler {
         thread::sleep(duration);
         self.read_stat(&mut after)?;
         let length_ns = ns_since(start);
-        let programs = self.programs.used();
+        let programs = self.programs.used(length_ns);
         self.baseline = Baseline { programs, ..Baseline::between(&before, &after, length_ns) };
         Ok(())
     }
@@ -321,7 +321,7 @@ impl HostSampler {
             throttled_ns: throttled_ns(&self.root).saturating_sub(self.throttled_first_ns),
             threads: self.tasks.times(),
             kernel_threads: self.kernel_threads.finish(window_ns),
-            other_programs: self.programs.used(),
+            other_programs: self.programs.used(window_ns),
             idle_baseline_programs: self.baseline.programs,
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),

@@ -105,6 +105,24 @@ impl Conductor<'_> {
         Ok(bad)
     }
 
+    /// Goes on with the search after a step of the plan that ended before this process took over.
+    ///
+    /// # Errors
+    /// [`ConductError`].
+    pub(super) fn resume_search(
+        &mut self,
+        plan: &Plan,
+        at: usize,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<u32, ConductError> {
+        let index = plan.steps[at].index;
+        if rates_after(&plan.steps, at).1 == 0 || !self.past.has_ended(index) {
+            return Ok(0);
+        }
+        let stored = self.lab.load_step(self.run, index)?;
+        self.search_goal(plan, at, &stored.step, on_event)
+    }
+
     /// The next step of the search, from all steps of its kind that ended.
     fn next_rate_step(&self, plan: &Plan, last: &Step) -> Result<Option<Step>, ConductError> {
         let mut tried: Vec<Tried> = Vec::new();

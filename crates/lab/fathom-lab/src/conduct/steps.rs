@@ -36,6 +36,11 @@ pub(super) struct Past {
 }
 
 impl Past {
+    /// True if a step ended before this process took over.
+    pub(super) fn has_ended(&self, index: u32) -> bool {
+        self.done.contains(&index)
+    }
+
     /// Whether the step ended before, its loop is steady, or other steps decide what it would show.
     fn is_over(&self, step: &Step) -> bool {
         self.done.contains(&step.index) || self.loops.is_over(step) || self.pairs.decide(step)
@@ -158,6 +163,7 @@ impl<'a> Conductor<'a> {
                 continue;
             }
             if self.is_over(step) {
+                bad += self.resume_search(plan, at, on_event)?;
                 continue;
             }
             if self.budget.is_used_up(self.site.now().elapsed) && self.past.loops.out_of_time(step) {
