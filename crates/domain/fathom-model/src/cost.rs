@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn time_that_belongs_to_nothing_known_is_told() {
-        // 850 ms, of which interrupts took 100 ms and the poller 300 ms; no worker is among the threads.
+        // 850 ms busy: 100 ms in interrupts, 300 ms in the poller, 450 ms in no known thread.
         let known = HostDelta { other_programs: Some(ProgramsCpu::default()), idle_baseline_window_ns: 0, ..host() };
         let cost = cpu_cost(&known, 1_000).expect("has I/Os");
         assert!((cost.unexplained_cores - 0.45).abs() < 1e-9, "{cost:?}");

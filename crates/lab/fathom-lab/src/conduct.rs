@@ -401,7 +401,7 @@ impl Run<'_> {
         forget_clean_folders(lab)?;
         let bad_steps = result?;
         let document = document_of(lab, run)?;
-        // A study of which the machine has nothing has no answer.
+        // A run fails if the machine could run none of its steps.
         let measured: Vec<&StepView> = document.steps.iter().filter(|step| step.phase == Phase::Measure).collect();
         let skipped = measured.iter().filter(|step| step.state == StepState::Skipped).count();
         let has_none = skipped == measured.len() && state == RunState::Finished;

@@ -1,4 +1,4 @@
-//! Drives that give what their data sheets promise: all that is left to say where no neighbouring step decides.
+//! Drives at their rated IOPS: the device is the probable limit where no neighbouring step decides.
 
 use super::Observation;
 use super::cause::Cause;
@@ -19,8 +19,7 @@ pub(super) fn limit(this: &Observation) -> Option<Limit> {
     AT_RATING.contains(&share).then(|| Limit::probable(cause, PROBABILITY, base_evidence(this)))
 }
 
-/// IOPS that the data sheets promise of all drives together; `None` where one of them is unknown, and for arrays, of which the
-/// drives see other I/Os.
+/// Rated IOPS of all drives together. `None` if a drive is unknown, and for arrays: their drives see different I/Os.
 fn rated_iops(this: &Observation) -> Option<f64> {
     let facts = this.facts.as_ref().filter(|facts| facts.machine.raid.is_none() && !facts.drives.is_empty())?;
     let shape = this.shape();

@@ -1,6 +1,6 @@
 //! Study files: TOML that reads like the test description of an article.
 //!
-//! `[study]` holds `name` and `question` (and `settle = true`: time left goes to probes; `skip_lacking = true`: steps that need what the machine lacks are skipped), `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
+//! `[study]` holds `name` and `question` (and `settle = true`: use the remaining time for probes; `skip_lacking = true`: skip steps that the machine cannot run), `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
