@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from .machines import Drive, Machine
 from .qmp import Qmp, QmpError
 
 # Emulation on a busy host is slow: a time-out says that something hangs, not that it is late.
-BOOT_TIMEOUT_S = 240.0
+BOOT_TIMEOUT_S = 120.0
 # A restored guest answers within seconds, or never: its emulated CPUs spin.
 RESTORE_TIMEOUT_S = 60.0
 COMMAND_TIMEOUT_S = 180.0
@@ -69,7 +71,8 @@ class Guest:
     def boot(machine: Machine, stays: bool = False) -> "Guest":
         """Starts a machine with its drives. `stays`: lives on when this program ends."""
         guest = _booted(machine, machine.drives, stays)
-        guest.attach()
+        with _ended_on_error(guest):
+            guest.attach()
         return guest
 
     @staticmethod
@@ -78,12 +81,13 @@ class Guest:
         bare = machine.without_drives()
         saved = saved_state(bare)
         guest = _start(bare, ["-incoming", f"exec:cat {shlex.quote(str(saved))}"], (), stays)
-        guest.go_on()
-        guest.attach(RESTORE_TIMEOUT_S)
-        guest.machine = machine
-        for drive in drives:
-            guest.plug(drive)
-        guest.wait_for_drives()
+        with _ended_on_error(guest):
+            guest.go_on()
+            guest.attach(RESTORE_TIMEOUT_S)
+            guest.machine = machine
+            for drive in drives:
+                guest.plug(drive)
+            guest.wait_for_drives()
         return guest
 
     def go_on(self) -> None:
@@ -338,6 +342,16 @@ def _save(bare: Machine) -> Path:
     return target
 
 
+@contextmanager
+def _ended_on_error(guest: Guest) -> Iterator[None]:
+    """Ends a guest that nobody gets: the CPUs of one that hangs spin, which slows the other guests down."""
+    try:
+        yield
+    except BaseException:
+        guest.down()
+        raise
+
+
 def _booted(machine: Machine, drives: tuple[Drive, ...], stays: bool, folder: Path | None = None) -> Guest:
     """A guest that answers and whose clock is right.
 
@@ -346,8 +360,9 @@ def _booted(machine: Machine, drives: tuple[Drive, ...], stays: bool, folder: Pa
     """
     for _ in range(BOOTS_MAX):
         guest = _start(machine, [], drives, stays, folder)
-        guest.connect()
-        least, most = guest.clock_rates()
+        with _ended_on_error(guest):
+            guest.connect()
+            least, most = guest.clock_rates()
         if least <= 1 + CLOCK_TOLERANCE and most >= 1 - CLOCK_TOLERANCE:
             guest.agent.close()
             guest.agent = None

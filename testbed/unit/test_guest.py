@@ -40,6 +40,21 @@ class Clock(unittest.TestCase):
         with self.assertRaisesRegex(GuestLost, "too much else to do"):
             self.booted(*[(2.0, 2.1)] * guest.BOOTS_MAX)
 
+    def test_a_guest_that_is_lost_before_anyone_has_it_is_ended(self) -> None:
+        made = mock.create_autospec(guest.Guest, instance=True)
+        lost = GuestLost("the guest did not answer")
+        boot, restore = (lambda: guest.Guest.boot(TWO_SOCKETS)), (lambda: guest.Guest.restore(TWO_SOCKETS, ()))
+        with (
+            mock.patch.object(guest, "_start", return_value=made),
+            mock.patch.object(guest, "saved_state", return_value=Path("state")),
+        ):
+            made.clock_rates.return_value = (0.99, 1.01)
+            for start, step in ((boot, "connect"), (boot, "attach"), (restore, "go_on"), (restore, "attach")):
+                with self.subTest(step=step), mock.patch.object(made, step, side_effect=lost):
+                    made.down.reset_mock()
+                    self.assertRaises(GuestLost, start)
+                    made.down.assert_called_once_with()
+
     def test_the_rate_is_bounded_by_what_the_answers_took(self) -> None:
         # Of three answers each time the second is the quickest.
         times = iter([9.0, 9.5, 10.0, 10.2, 10.3, 10.6, 10.7, 11.1, 11.2, 11.4, 11.5, 12.0])
