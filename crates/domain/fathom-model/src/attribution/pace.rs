@@ -87,17 +87,30 @@ pub(super) fn flush(this: &Observation) -> Option<Limit> {
     let ((syncs, mean_ns), io_mean_ns) = this.syncs.zip(this.mean_lat_ns)?;
     let (in_syncs, in_ios) = (syncs as f64 * mean_ns, this.ios as f64 * io_mean_ns);
     let share = in_syncs / (in_syncs + in_ios).max(1.0);
-    // A thread that waits for a CPU in a sync does not wait for the drive.
-    if this.step.load.rate.is_some() || share - taken::share(this) < FLUSH_SHARE_MIN {
+    if this.step.load.rate.is_some() || share < HALF {
         return None;
     }
     let cause = Cause::Flush { kind: sync.kind, share, mean_ns, io_mean_ns };
     let mut found = Limit::found(cause, true, base_evidence(this));
+    let probability = probability_of_most(share, taken::share(this));
+    if probability < 1.0 {
+        found = found.said_with(probability);
+    }
     found.would_help = vec![msg!("help-group-commit")];
     if drive_busy_share(this).is_none_or(|busy| busy >= DRIVE_WORKS_MIN) {
         found.would_help.push(msg!("help-protected-cache"));
     }
     Some(found)
+}
+
+/// Probability that syncs hold most of the time in which the threads had their CPUs. `share`: of all time; `taken`: the time
+/// in which a thread was ready and others had its CPU, which is in the syncs, in the I/Os or in both. Every division between
+/// them counts alike.
+fn probability_of_most(share: f64, taken: f64) -> f64 {
+    let own = (1.0 - taken).max(f64::EPSILON);
+    let least = ((share - taken) / own).max(0.0);
+    let most = (share / own).min(1.0);
+    if least >= HALF { 1.0 } else { (most - HALF) / (most - least) }
 }
 
 /// Share of the time that a drive had something to do; `None` where the kernel counts none.
@@ -110,8 +123,8 @@ fn drive_busy_share(this: &Observation) -> Option<f64> {
 /// A drive that works less of the time would bring little, however fast it flushed.
 const DRIVE_WORKS_MIN: f64 = 0.5;
 
-/// From here on syncs hold more of the time than all else together.
-const FLUSH_SHARE_MIN: f64 = 0.5;
+/// What holds more of the time than this holds more than all else together.
+const HALF: f64 = 0.5;
 
 /// A rate that the host holds the device to, and that was met.
 pub(super) fn rate_allowed(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
