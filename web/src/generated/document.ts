@@ -1812,7 +1812,7 @@ takes_over: LimitName | null, };
 /**
  * What a label can say beside workload and load.
  */
-export type LabelPart = "engine" | "mode" | "registration" | "placement" | "drives" | "ranks" | "cache" | "compression" | "dedupe" | "size" | "offset" | "verify" | "arrivals" | "settings" | "submit_batch" | "complete_batch" | "quick" | "round" | { "pass": { 
+export type LabelPart = "engine" | "mode" | "registration" | "placement" | "drives" | "ranks" | "cache" | "compression" | "dedupe" | "size" | "offset" | "new_file" | "verify" | "arrivals" | "settings" | "submit_batch" | "complete_batch" | "complete_max" | "quick" | "round" | { "pass": { 
 /**
  * From 1.
  */
@@ -2067,6 +2067,10 @@ batch_submit: number | null,
  */
 batch_complete_min: number | null, 
 /**
+ * Completions taken per call at most, with a stamp for each I/O; `None`: all that are ready.
+ */
+batch_complete_max?: number | null, 
+/**
  * `None`: closed loop.
  */
 rate: Rate | null, 
@@ -2283,6 +2287,11 @@ received_bytes: number,
  * Bytes sent.
  */
 sent_bytes: number, };
+
+/**
+ * State of a file that is made for a step, before the first step that uses it.
+ */
+export type NewFile = "written" | "allocated" | "empty";
 
 /**
  * A command with its reason.
@@ -3481,6 +3490,10 @@ must_exist?: boolean,
  * Whether a file of no given size that is made for it takes all that its file system has free, but for a reserve.
  */
 fills_space?: boolean, 
+/**
+ * State, before the step, of a file that is made for it.
+ */
+new_file?: NewFile, 
 /**
  * File that the I/Os of the step are written down in, for a replay; of several threads `.0`, `.1` and so on behind it.
  */

@@ -13,7 +13,7 @@ use crate::durability::Durability;
 use crate::file_ops::{FileLoad, FileOp, StatBy};
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
-use crate::role::{LabelPart, PurgeMeans};
+use crate::role::{LabelPart, NewFile, PurgeMeans};
 use crate::step::{EngineName, Mode, Pattern, Phase, Placement, RateProcess, Spread, Step, TargetId};
 
 /// What a word of a label speaks of.
@@ -486,6 +486,11 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
             let offset = Some(format_block(step.workload.region.offset_bytes)).filter(|text| text != "0")?;
             Some(Words::new(format!("from {offset}"), msg!("label-from", offset = offset)))
         }
+        LabelPart::NewFile => match step.role.new_file {
+            NewFile::Written => None,
+            NewFile::Allocated => Some(Words::new("fresh file", msg!("label-fresh-file"))),
+            NewFile::Sparse => Some(Words::new("sparse file", msg!("label-sparse-file"))),
+        },
         LabelPart::Verify => step.workload.verify.map(|_| Words::new("verified", msg!("label-verified"))),
         LabelPart::Arrivals => step
             .load
@@ -506,6 +511,10 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
         LabelPart::CompleteBatch => {
             let n = step.load.batch_complete_min?;
             Some(Words::new(format!("waits for {n}"), msg!("label-waits-for", ios = n)))
+        }
+        LabelPart::CompleteMax => {
+            let n = step.load.batch_complete_max?;
+            Some(Words::new(format!("reaps by {n}"), msg!("label-reaps-by", ios = n)))
         }
         LabelPart::Quick => Some(Words::new("quick", msg!("label-quick"))),
         LabelPart::Round => {
@@ -561,7 +570,7 @@ fn size(step: &Step) -> Option<Words> {
 }
 
 /// What a label says where the steps of a plan differ in it, in this order. Parts of one row come together.
-const TRAITS: [&[LabelPart]; 12] = [
+const TRAITS: [&[LabelPart]; 13] = [
     &[LabelPart::Engine],
     &[LabelPart::Mode],
     &[LabelPart::Registration],
@@ -571,12 +580,13 @@ const TRAITS: [&[LabelPart]; 12] = [
     &[LabelPart::Cache],
     &[LabelPart::Compression, LabelPart::Dedupe],
     &[LabelPart::Size, LabelPart::Offset],
+    &[LabelPart::NewFile],
     &[LabelPart::Verify],
     &[LabelPart::Arrivals],
     &[LabelPart::Settings],
 ];
 
-const BATCHES: [LabelPart; 2] = [LabelPart::SubmitBatch, LabelPart::CompleteBatch];
+const BATCHES: [LabelPart; 3] = [LabelPart::SubmitBatch, LabelPart::CompleteBatch, LabelPart::CompleteMax];
 
 fn texts(parts: &[LabelPart], step: &Step) -> Vec<Option<String>> {
     parts.iter().map(|part| trait_words(*part, step).map(|words| words.text)).collect()

@@ -70,8 +70,8 @@ pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use replay::{Replay, ReplayError};
 pub use role::{
-    ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare,
-    Role, Round, Turn,
+    ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, NewFile, Part, Precondition, PurgeMeans,
+    RateShare, Role, Round, Turn,
 };
 pub use share::rate_base;
 pub use stage::{STAGE_UNIT_NS, Stage, Staged, stages_mean};

@@ -59,6 +59,10 @@ pub struct Load {
     pub batch_submit: Option<u32>,
     /// Completions waited for per call at least; `None`: the engine's default.
     pub batch_complete_min: Option<u32>,
+    /// Completions taken per call at most, with a stamp for each I/O; `None`: all that are ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub batch_complete_max: Option<u32>,
     /// `None`: closed loop.
     pub rate: Option<Rate>,
     /// What holds threads back beside that.
@@ -107,6 +111,7 @@ impl Load {
             queue_depth,
             batch_submit: None,
             batch_complete_min: None,
+            batch_complete_max: None,
             rate: None,
             pacing: Pacing::default(),
         }

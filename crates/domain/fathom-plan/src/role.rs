@@ -104,6 +104,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub fills_space: bool,
+    /// State, before the step, of a file that is made for it.
+    #[serde(skip_serializing_if = "NewFile::is_default")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub new_file: NewFile,
     /// File that the I/Os of the step are written down in, for a replay; of several threads `.0`, `.1` and so on behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -112,6 +116,41 @@ pub struct Role {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub label_parts: Vec<LabelPart>,
+}
+
+/// State of a file that is made for a step, before the first step that uses it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum NewFile {
+    /// Written once from start to end: later writes go over blocks that the file has.
+    #[default]
+    Written,
+    /// It has its space, and nothing was written: a first write makes a block valid. As fio leaves files for writes alone.
+    Allocated,
+    /// Without space: a first write gets it from the file system.
+    Sparse,
+}
+
+impl NewFile {
+    /// All of them.
+    pub const ALL: [NewFile; 3] = [NewFile::Written, NewFile::Allocated, NewFile::Sparse];
+
+    /// The word of study files and the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NewFile::Written => "written",
+            NewFile::Allocated => "allocated",
+            NewFile::Sparse => "sparse",
+        }
+    }
+
+    /// Whether it is what a step has that says nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == NewFile::Written
+    }
 }
 
 /// What ends with the first thread that has done all it had to do: the other threads of its step, and streams beside it.
@@ -149,6 +188,8 @@ pub enum LabelPart {
     Size,
     /// From where on.
     Offset,
+    /// State of a file that is made for the step.
+    NewFile,
     /// That data is verified.
     Verify,
     /// Distribution of the arrivals.
@@ -159,6 +200,8 @@ pub enum LabelPart {
     SubmitBatch,
     /// Completions waited for per call.
     CompleteBatch,
+    /// Completions taken per call.
+    CompleteMax,
     /// That the conditioning is the quick one.
     Quick,
     /// Number of the round.

@@ -52,13 +52,13 @@ const FAILING_NS_MAX: u64 = 1_000_000_000;
 /// One I/O in flight.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// Closed loop: when the slot became free, that is when its last I/O was reaped. Its latency begins here: a slot that
-    /// waits for its next submission is depth that was asked for and that the device does not see. Open loop: when it was made.
-    since_ns: u64,
+    /// The begin of its latency. Closed loop: when the slot became free, that is when its last I/O was reaped: a slot that
+    /// waits for its next submission is depth that was asked for and that the device does not see. Open loop: when it was due.
+    begins_ns: u64,
+    /// Open loop: the time it was made.
+    made_ns: u64,
     /// 0: this batch was not stamped.
     submitted_ns: u64,
-    /// Open loop: when it was due.
-    intended_ns: u64,
     offset: u64,
     len: u32,
     /// Which of the thread's targets it is on.
@@ -69,7 +69,7 @@ struct Slot {
 /// I/Os of one reap whose slots became free together: they share all stamps, so they are recorded at once.
 #[derive(Default)]
 struct Group {
-    since_ns: u64,
+    begins_ns: u64,
     submitted_ns: u64,
     op: u8,
     ios: u64,
@@ -116,6 +116,8 @@ pub(crate) struct Limits {
     /// Whether smaller batches are used when the device, not the thread, sets the pace.
     pub(crate) adaptive: bool,
     pub(crate) batch_complete_min: u32,
+    /// Completions taken from one look at the engine, of a loop that stamps each I/O.
+    pub(crate) batch_complete_max: u32,
     pub(crate) sync: Option<SyncEvery>,
     /// Whether what was written is made durable once all is.
     pub(crate) sync_at_end: bool,
@@ -130,6 +132,8 @@ pub(crate) struct State {
     batch: Vec<u32>,
     /// Results that did not come from the engine: trims.
     aside: Vec<(u32, i32)>,
+    /// Results that came from the engine and wait for their turn, where not all are taken at once.
+    ready: VecDeque<(u32, i32)>,
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
@@ -197,6 +201,7 @@ impl State {
             free: (0..queue_depth).collect(),
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
+            ready: VecDeque::with_capacity(depth),
             again: Vec::with_capacity(depth),
             in_flight: 0,
             syncs: vec![Syncs::default(); parts].into_boxed_slice(),
@@ -256,7 +261,7 @@ impl State {
             }
         }
         let ages = self.slots.iter().zip(occupied).filter(|(_, occupied)| *occupied);
-        ages.map(|(io, _)| at_ns.saturating_sub(io.since_ns)).sum()
+        ages.map(|(io, _)| at_ns.saturating_sub(if V::OPEN { io.made_ns } else { io.begins_ns })).sum()
     }
 
     /// Counts an I/O that moved `moved` bytes to its target, where there are several.
@@ -324,7 +329,7 @@ impl Hot {
 
     fn run_window<B: Backend, V: Variant>(&mut self, backend: &mut B) -> std::io::Result<()> {
         let mut now = self.clock.now();
-        self.state.slots.iter_mut().for_each(|slot| slot.since_ns = now);
+        self.state.slots.iter_mut().for_each(|slot| slot.begins_ns = now);
         loop {
             if now >= self.shared.deadline_ns() {
                 break;
@@ -383,11 +388,11 @@ impl Hot {
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
         for _ in 0..self.state.batch_submit {
             let Some(&slot) = self.state.free.front().filter(|_| !self.state.exhausted) else { break };
-            let mut intended_ns = 0;
+            let mut due_ns = 0;
             if V::OPEN {
                 let arrivals = self.arrivals.as_ref().expect("an open loop has arrivals");
-                intended_ns = arrivals.next_due_ns();
-                if intended_ns > now {
+                due_ns = arrivals.next_due_ns();
+                if due_ns > now {
                     break;
                 }
             }
@@ -425,13 +430,17 @@ impl Hot {
             };
             let is_paced = self.state.paced;
             let free = &mut self.state.slots[slot as usize];
-            let since_ns = match V::OPEN {
-                false if V::PARANOID && is_paced => self.clock.now(),
-                false => free.since_ns,
+            let made_ns = match V::OPEN {
                 true if V::PARANOID => self.clock.now(),
                 true => now,
+                false => 0,
             };
-            *free = Slot { since_ns, submitted_ns: 0, intended_ns, offset, len, part, op: op_index(op) as u8 };
+            let begins_ns = match V::OPEN {
+                true => due_ns,
+                false if V::PARANOID && is_paced => self.clock.now(),
+                false => free.begins_ns,
+            };
+            *free = Slot { begins_ns, made_ns, submitted_ns: 0, offset, len, part, op: op_index(op) as u8 };
             if remember {
                 self.state.batch.push(slot);
             }
@@ -551,7 +560,7 @@ impl Hot {
     fn patience<V: Variant>(&self, now: u64) -> (u32, Option<u64>) {
         let state = &self.state;
         let engine_ios = state.in_flight - state.aside.len() as u32;
-        if !state.aside.is_empty() || engine_ios == 0 {
+        if !state.aside.is_empty() || engine_ios == 0 || (V::PARANOID && !state.ready.is_empty()) {
             return (0, None);
         }
         let can_start_more = !state.free.is_empty() && !state.exhausted;
@@ -570,35 +579,46 @@ impl Hot {
         by_depth || self.pacer.as_ref().is_some_and(Pacer::only_waits)
     }
 
-    /// Takes every finished I/O.
+    /// Takes every finished I/O, of a loop that stamps each as many as the limits allow.
     #[inline(always)]
     fn reap<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         let mut group = Group::default();
         while let Some((slot, result)) = self.state.aside.pop() {
             self.complete::<V>(slot, result, now, &mut group);
         }
+        if V::PARANOID {
+            self.flush(&mut group, now);
+            if self.state.ready.is_empty() {
+                backend.reap(|slot, result| self.state.ready.push_back((slot, result)));
+            }
+            for _ in 0..self.limits.batch_complete_max {
+                let Some((slot, result)) = self.state.ready.pop_front() else { break };
+                self.complete_stamped::<V>(slot, result);
+            }
+            return;
+        }
         backend.reap(
             #[inline(always)]
-            |slot, result| {
-                let now = if V::PARANOID { self.clock.now() } else { now };
-                if V::PARANOID {
-                    self.flush(&mut group, now);
-                    let io = self.state.slots[slot as usize];
-                    let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
-                    self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
-                    if let Some(pacer) = &mut self.pacer {
-                        pacer.completed();
-                    }
-                    if let Some(search) = self.search.as_mut().filter(|_| usize::from(io.op) != SYNC && result > 0) {
-                        search.completed(now, now.saturating_sub(io.since_ns));
-                    }
-                }
-                self.complete::<V>(slot, result, now, &mut group);
-                if V::PARANOID {
-                    self.flush(&mut group, now);
-                }
-            },
+            |slot, result| self.complete::<V>(slot, result, now, &mut group),
         );
+        self.flush(&mut group, now);
+    }
+
+    /// Completes an I/O with a stamp of its own.
+    #[inline(always)]
+    fn complete_stamped<V: Variant>(&mut self, slot: u32, result: i32) {
+        let now = self.clock.now();
+        let io = self.state.slots[slot as usize];
+        let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
+        self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.completed();
+        }
+        if let Some(search) = self.search.as_mut().filter(|_| usize::from(io.op) != SYNC && result > 0) {
+            search.completed(now, now.saturating_sub(io.begins_ns));
+        }
+        let mut group = Group::default();
+        self.complete::<V>(slot, result, now, &mut group);
         self.flush(&mut group, now);
     }
 
@@ -628,15 +648,15 @@ impl Hot {
                 self.record_open(io, result, now);
             } else {
                 let is_of_group =
-                    io.op == group.op && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
+                    io.op == group.op && (io.begins_ns, io.submitted_ns) == (group.begins_ns, group.submitted_ns);
                 if !is_of_group {
                     self.flush(group, now);
-                    group.since_ns = io.since_ns;
+                    group.begins_ns = io.begins_ns;
                     group.submitted_ns = io.submitted_ns;
                     group.op = io.op;
                 }
                 if V::MANY {
-                    self.state.count_part(io, result, now.saturating_sub(io.since_ns));
+                    self.state.count_part(io, result, now.saturating_sub(io.begins_ns));
                 }
                 group.ios += 1;
                 group.bytes += u64::from(result as u32);
@@ -644,7 +664,7 @@ impl Hot {
         }
         self.state.in_flight -= 1;
         if !V::OPEN {
-            self.state.slots[slot as usize].since_ns = now;
+            self.state.slots[slot as usize].begins_ns = now;
         }
         self.state.free.push_back(slot);
     }
@@ -663,11 +683,11 @@ impl Hot {
             tally.ios += group.ios;
             tally.bytes += group.bytes;
             if let Some(lat) = &mut tally.lat {
-                lat.record_n(now.saturating_sub(group.since_ns), group.ios);
+                lat.record_n(now.saturating_sub(group.begins_ns), group.ios);
             }
             if group.submitted_ns != 0 {
                 let totals = &mut state.outcome.totals[op];
-                let slat = group.submitted_ns.saturating_sub(group.since_ns);
+                let slat = group.submitted_ns.saturating_sub(group.begins_ns);
                 totals.slat.get_or_insert_default().record_n(slat, group.ios);
                 totals.clat.get_or_insert_default().record_n(now.saturating_sub(group.submitted_ns), group.ios);
             }
@@ -683,7 +703,7 @@ impl Hot {
             return;
         }
         let op = usize::from(io.op);
-        let lat_ns = now.saturating_sub(io.intended_ns);
+        let lat_ns = now.saturating_sub(io.begins_ns);
         state.count_part(io, result, lat_ns);
         let tally = &mut state.tallies.ops[op];
         tally.ios += 1;
@@ -692,9 +712,9 @@ impl Hot {
             lat.record(lat_ns);
         }
         let totals = &mut state.outcome.totals[op];
-        totals.service.get_or_insert_default().record(now.saturating_sub(io.since_ns));
+        totals.service.get_or_insert_default().record(now.saturating_sub(io.made_ns));
         if io.submitted_ns != 0 {
-            totals.slat.get_or_insert_default().record(io.submitted_ns.saturating_sub(io.since_ns));
+            totals.slat.get_or_insert_default().record(io.submitted_ns.saturating_sub(io.made_ns));
             totals.clat.get_or_insert_default().record(now.saturating_sub(io.submitted_ns));
         }
     }
@@ -753,6 +773,9 @@ impl Hot {
 
     /// Waits for everything in flight. Not counted, but still checked when verifying.
     fn drain<B: Backend>(&mut self, backend: &mut B) -> std::io::Result<()> {
+        while let Some((slot, result)) = self.state.ready.pop_front() {
+            self.complete_stamped::<Closed>(slot, result);
+        }
         while self.state.in_flight > 0 {
             let before = self.state.in_flight;
             self.state.batch.clear();

@@ -99,6 +99,7 @@ pub(crate) fn bare_hot(
             batch_submit: batch,
             adaptive: false,
             batch_complete_min: 1,
+            batch_complete_max: u32::MAX,
             sync: None,
             sync_at_end: false,
         },

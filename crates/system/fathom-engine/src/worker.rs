@@ -313,7 +313,7 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
         || hot.search.is_some()
         || hot.marks.is_some()
         || hot.recorder.is_some();
-    let stamped = plan.step.engine.paranoid || beyond_plain;
+    let stamped = plan.step.engine.paranoid || plan.step.load.batch_complete_max.is_some() || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {
             (true, _) => hot.run::<B, ClosedStamped>(rig, window),

@@ -44,6 +44,7 @@ pub(crate) fn step(
     let load = Load {
         batch_submit: options.number("iodepth_batch"),
         batch_complete_min: options.number("iodepth_batch_complete_min"),
+        batch_complete_max: options.number("iodepth_batch_complete_max"),
         rate: rate(options, head.threads, notes),
         ..Load::closed(threads, queue_depth)
     };

@@ -218,6 +218,17 @@ impl OwnFile {
         }
     }
 
+    /// Gives it the space of its measured bytes, without writing to it; the file system writes them at once where it cannot.
+    ///
+    /// # Errors
+    /// As fallocate(2), `StorageFull` among them; a file system that gives no space in advance is no error.
+    pub fn allocate(&self) -> io::Result<()> {
+        match calls::allocate(&self.file, self.bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+            other => other,
+        }
+    }
+
     /// Its path when it was made or taken over.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -89,9 +89,10 @@ pub(super) fn widened(limit: Limit, this: &Observation) -> Limit {
     if matches!(limit.name, LimitName::CpuTaken | LimitName::Rate | LimitName::Unknown) {
         return limit;
     }
-    // A core that is contended is a core all the same.
-    let is_cpu = matches!(limit.name, LimitName::Core | LimitName::AllCores | LimitName::IrqCore);
-    let limit = match limit.probability.filter(|p| *p > DISTURBED_MAX && taken.share >= DISTURBS && !is_cpu) {
+    // A core that is contended is a core all the same, and bytes that never reached the device came from the page cache.
+    let is_certain =
+        matches!(limit.name, LimitName::Core | LimitName::AllCores | LimitName::IrqCore | LimitName::PageCache);
+    let limit = match limit.probability.filter(|p| *p > DISTURBED_MAX && taken.share >= DISTURBS && !is_certain) {
         Some(_) => limit.said_with(DISTURBED_MAX),
         None => limit,
     };

@@ -1,6 +1,7 @@
 //! From the keys of a job to a step with the load that fio would give.
 
 use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_units::advice;
 
 use super::ini::Source;
 use super::units::{fio_file_names, fio_rates};
@@ -9,6 +10,7 @@ use super::{files, keys};
 use crate::error::SourceError;
 use crate::file_service::{BLOCK_FILES_MAX, FileService};
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
+use crate::role::NewFile;
 use crate::step::{EngineName, Spread, Step, TargetId};
 
 /// Notes and errors of one job while it is put together.
@@ -17,6 +19,11 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) keys: &'r Keys<'a>,
     pub(super) section: std::ops::Range<usize>,
     pub(super) notes: &'r mut Vec<Message>,
+}
+
+/// `randwrite` of `randwrite:8`.
+fn without_modifier(rw: &str) -> &str {
+    rw.split_once(':').map_or(rw, |(rw, _)| rw)
 }
 
 /// What a yes-or-no key says; `default` without it.
@@ -198,11 +205,30 @@ impl Reader<'_, '_> {
             }
             self.set(&mut knobs, "direct", if on { "0" } else { "1" })?;
         }
+        self.new_files(&mut knobs)?;
         let parts = self.load(&mut knobs, files)?;
         self.length(&mut knobs)?;
         self.rate(&mut knobs, sections)?;
         self.region(&mut knobs, parts)?;
         Ok(knobs)
+    }
+
+    /// `overwrite` and `fallocate`: fio writes a new file before the load only where the load reads it or `overwrite` is set.
+    fn new_files(&self, knobs: &mut Knobs) -> Result<(), SourceError> {
+        let state = match self.value("fallocate").unwrap_or("native") {
+            "native" | "posix" | "keep" | "1" => NewFile::Allocated,
+            "none" | "truncate" | "0" => NewFile::Sparse,
+            other => {
+                let words = ["native", "posix", "keep", "truncate", "none"];
+                let message = msg!("fio-not-a-fallocate", text = other.to_owned());
+                return Err(self.error("fallocate", message, advice(other, &words)));
+            }
+        };
+        let writes_alone = self.value("rw").is_some_and(|rw| ["write", "randwrite"].contains(&without_modifier(rw)));
+        if writes_alone && !flag(self.source, self.keys, "overwrite", false)? {
+            self.set(knobs, "new_files", state.as_str())?;
+        }
+        Ok(())
     }
 
     /// The region of each file, and how much of it a job moves where that is another size.

@@ -4,6 +4,7 @@ use fathom_message::{Message, msg};
 
 use super::units::fio_file_name;
 use crate::knobs::{self, Fio, Kind, KnobSpec};
+use crate::role::NewFile;
 use crate::step::{EngineName, Placement, Step};
 
 /// What is made of a key.
@@ -97,6 +98,15 @@ fn nvme(step: &Step) -> Option<String> {
     (step.engine.name == EngineName::IoUringCmd).then(|| "nvme".to_owned())
 }
 
+fn overwrite(step: &Step) -> Option<String> {
+    let writes_alone = step.workload.mix.write_pct == 100 && step.workload.order.files.is_none();
+    (writes_alone && step.role.new_file == NewFile::Written).then(|| "1".to_owned())
+}
+
+fn fallocate(step: &Step) -> Option<String> {
+    (step.role.new_file == NewFile::Sparse).then(|| "none".to_owned())
+}
+
 const LOGS: Treatment = Noted(msg!("fio-logs"));
 const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
 const LAYOUT: Treatment = Noted(msg!("fio-layout"));
@@ -182,9 +192,9 @@ static KEYS: &[FioKey] = &[
     key("scramble_buffers", Noted(msg!("fio-no-repeats"))).flag(),
     key("randrepeat", Noted(msg!("fio-seed"))).flag(),
     key("allrandrepeat", Noted(msg!("fio-seed"))).flag(),
-    key("fallocate", LAYOUT),
+    key("overwrite", Own).flag().written(overwrite),
+    key("fallocate", Own).written(fallocate),
     key("unlink", LAYOUT).flag(),
-    key("overwrite", LAYOUT).flag(),
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
     key("create_on_open", LAYOUT).flag().written(create_on_open),

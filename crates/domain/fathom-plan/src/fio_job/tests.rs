@@ -301,7 +301,7 @@ fn sections_that_differ_are_streams_until_a_stonewall() {
     // Equal sections are one stream over several targets; all of a set warm up as long.
     assert_eq!((paths(&plan.steps[1]), plan.steps[1].length.ramp_ns), (vec!["g", "h"], 1_000_000_000));
     let labels: Vec<&str> = plan.steps.iter().map(|s| s.label.as_str()).collect();
-    assert_eq!(labels[..2], ["a: 4k sequential read T1 QD1", "b: 4k sequential write T1 QD1"]);
+    assert_eq!(labels[..2], ["a: 4k sequential read T1 QD1", "b: 4k sequential write T1 QD1 fresh file"]);
     assert!(plan.steps.iter().all(|s| crate::label_message(s).as_verbatim().is_none()), "labels of our own");
     // Written as a job file and read again they run at once as before.
     let again = parse_fio_job(&fio_job_text(&plan.steps, &english), "job.fio", &env).unwrap_or_else(|e| panic!("{e}"));

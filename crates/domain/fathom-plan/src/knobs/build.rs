@@ -16,7 +16,7 @@ use crate::plan::RunLength;
 use crate::ranks::TakePart;
 use crate::rate_pair::RatePair;
 use crate::read_write::ReadWrite;
-use crate::role::{RateShare, Role};
+use crate::role::{NewFile, RateShare, Role};
 use crate::stage::{AskedStages, Stage};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
@@ -68,6 +68,7 @@ impl Knobs {
             workload.mix = pair.mix();
         }
         let load = self.load(engine, &workload, notes)?;
+        let new_file = self.new_file(&workload, notes);
         let mut step = Step {
             index,
             label: String::new(),
@@ -91,6 +92,7 @@ impl Knobs {
                 rate_pair,
                 latency_goal: self.latency_goal,
                 trace_to: self.trace_to.clone(),
+                new_file,
                 ..Role::default()
             },
         };
@@ -105,6 +107,18 @@ impl Knobs {
         }
         set_label(&mut step);
         Ok(step)
+    }
+
+    /// State of files that are made for the load. What is read must have been written.
+    fn new_file(&self, workload: &Workload, notes: &mut Vec<Message>) -> NewFile {
+        let asked = self.new_files.unwrap_or_default();
+        if workload.mix.write_pct == 100 && workload.order.files.is_none() {
+            return asked;
+        }
+        if !asked.is_default() {
+            push_note(notes, msg!("knob-new-files-are-read", word = asked.as_str()));
+        }
+        NewFile::Written
     }
 
     /// What is made of the targets.
@@ -343,6 +357,10 @@ impl Knobs {
             queue_depth,
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
+            batch_complete_max: self.batch_complete_max.filter(|_| !sync).map(|max| {
+                let min = self.batch_complete_min.unwrap_or(1);
+                max.max(min).clamp(1, queue_depth)
+            }),
             rate: self.rate_iops.or(self.stages_iops()).map(|iops| Rate { iops, process: self.rate_process() }),
             pacing,
         })

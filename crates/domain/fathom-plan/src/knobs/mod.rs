@@ -21,6 +21,7 @@ use crate::goal::LatencyGoal;
 use crate::io_order::{AccessZone, SizeRange};
 use crate::memory::MemoryPolicy;
 use crate::read_write::ReadWrite;
+use crate::role::NewFile;
 use crate::stage::AskedStages;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
@@ -193,6 +194,7 @@ pub struct Knobs {
     queue_depth: Option<u32>,
     batch_submit: Option<u32>,
     batch_complete_min: Option<u32>,
+    batch_complete_max: Option<u32>,
     threads: Option<u32>,
     spread: Option<Spread>,
     engine: Option<EngineName>,
@@ -203,6 +205,7 @@ pub struct Knobs {
     fdatasync_writes: Option<u32>,
     write_through: Option<WriteThrough>,
     sync_at_end: Option<bool>,
+    new_files: Option<NewFile>,
     is_atomic: Option<bool>,
     size_bytes: Option<u64>,
     offset_bytes: Option<u64>,
@@ -253,7 +256,7 @@ impl Knobs {
         Knobs::default()
     }
 
-    /// fio's defaults: sequential read, 4k, T1 QD1, psync, buffered, one I/O per call, nothing registered.
+    /// fio's defaults: sequential read, 4k, T1 QD1, psync, buffered, one I/O or completion per call, nothing registered.
     #[must_use]
     pub fn fio_defaults() -> Self {
         let mut knobs = Knobs::new();
@@ -263,6 +266,7 @@ impl Knobs {
         knobs.drop_cache = Some(true);
         knobs.batch_submit = Some(1);
         knobs.batch_complete_min = Some(1);
+        knobs.batch_complete_max = Some(1);
         knobs.fixed_buffers = Some(false);
         knobs.fixed_files = Some(false);
         knobs.packed = true;

@@ -3,6 +3,7 @@ use insta::assert_snapshot;
 use super::*;
 use crate::knobs;
 use crate::plan::Plan;
+use crate::role::NewFile;
 use crate::step::{OpMix, Step, TargetId};
 use crate::words::{knob_words, lines};
 
@@ -256,7 +257,6 @@ fn contradictions_are_refused() {
 fn what_is_read_otherwise_than_written_is_noted() {
     let notes = |pairs: &[(&str, &str)]| lines(&io(pairs).expect("valid").notes);
     assert_snapshot!(notes(&[("bs", "4KB")]), @"`4KB` was read as 4096 bytes: k, m, g are powers of 1024");
-    assert_snapshot!(notes(&[("iodepth_batch_complete_max", "8")]), @"iodepth_batch_complete_max=8 sets no cap: Fathom reaps all completions that are ready");
     assert_snapshot!(notes(&[("placement", "cores"), ("cpus", "1")]), @"placement and cpus_allowed were both given: the later one counts");
     assert_snapshot!(notes(&[("sqthread_poll_cpu", "1")]), @"sqthread_poll_cpu has no effect in mode interrupt");
     assert_snapshot!(notes(&[("rw", "read"), ("random_distribution", "zipf:1.1")]), @"random_distribution has no effect with rw=read, as in fio");
@@ -277,6 +277,30 @@ fn what_says_nothing_is_refused_instead_of_read_as_something() {
         let key = pairs.last().expect("a pair").0;
         assert!(refused.as_ref().is_err_and(|said| said.starts_with(key) && said.contains("help: ")), "{refused:?}");
     }
+}
+
+#[test]
+fn files_for_writes_alone_are_fresh_where_asked() {
+    let made = |pairs: &[(&str, &str)]| io(pairs).expect("valid").steps[0].role.new_file;
+    assert_eq!(made(&[("rw", "write")]), NewFile::Written);
+    assert_eq!(made(&[("rw", "write"), ("new_files", "allocated")]), NewFile::Allocated);
+    assert_eq!(made(&[("rw", "randwrite"), ("new_files", "sparse")]), NewFile::Sparse);
+    // What is read must have been written.
+    assert_eq!(made(&[("rw", "randrw"), ("new_files", "sparse")]), NewFile::Written);
+    let notes = lines(&io(&[("new_files", "sparse")]).expect("valid").notes);
+    assert_eq!(notes, "new_files=sparse has no effect: the load reads the file, which must have been written before");
+    assert_snapshot!(knob_words(&knobs_of(&[("new_files", "alocated")]).expect_err("no such state")), @r"
+    new_files: `alocated` is no state of a new file
+      help: did you mean `allocated`?
+    ");
+    let fio = |words: &str| {
+        let job = format!("[a]\nsize=1m\n{words}\n");
+        crate::parse_fio_job(&job, "a.fio", &|_| None).expect("valid").steps[0].role.new_file
+    };
+    assert_eq!(fio("rw=write"), NewFile::Allocated);
+    assert_eq!(fio("rw=write\noverwrite=1"), NewFile::Written);
+    assert_eq!(fio("rw=randwrite:8\nfallocate=none"), NewFile::Sparse);
+    assert_eq!(fio("rw=randrw"), NewFile::Written);
 }
 
 #[test]
@@ -329,6 +353,8 @@ const VALUES: &[(&str, &[&str])] = &[
     ("load", &["1x1", "4x32"]),
     ("iodepth_batch_submit", &["1", "8"]),
     ("iodepth_batch_complete_min", &["0", "2"]),
+    ("iodepth_batch_complete_max", &["1", "8"]),
+    ("new_files", &["written", "allocated", "sparse"]),
     ("batching", &["adaptive", "single", "whole", "t/io_uring"]),
     ("rate_iops", &["20k", "333.3", "75%"]),
     ("rate_process", &["fixed", "poisson"]),

@@ -146,6 +146,8 @@ const KNOBS: &[(&str, &str)] = &[
     ("norandommap", "[0, 1]"),
     ("iodepth_batch_submit", "[1, 8]"),
     ("iodepth_batch_complete_min", "[1, 2]"),
+    ("iodepth_batch_complete_max", "[1, 4]"),
+    ("new_files", r#"["written", "allocated", "sparse"]"#),
     ("precondition", r#"["none", "same", "snia", "quick"]"#),
     ("purge", r#"["0", "format"]"#),
     ("randseed", "[1, 2]"),

@@ -49,6 +49,7 @@ target-null = target `null` has no data: it goes with engine null, not { $engine
 target-null-help = name a file or device with --target, or use --engine null
 target-useless-consent = --destroy { $value } has no effect: this run writes to no device of that name
 target-overwritten = { $path } exists: it is overwritten in place and kept
+target-no-new-file = new_files={ $word } has no effect on { $path }: it was there before
 target-leftover-removed = removed { $path }, left behind by a run that was killed
 leftover-abandoned = { $path } is left over from run { $run }
 leftover-abandoned-help = remove it: fathom restore

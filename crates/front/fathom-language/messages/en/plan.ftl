@@ -27,7 +27,10 @@ knob-iodepth-batch-complete-min = completions waited for per call at least (capp
 knob-batching = how I/Os go to the kernel: adaptive (one by one above 4 us per I/O, else batches), single, whole (all free slots at once), t/io_uring (32 per call, and 32 waited for)
 knob-unknown-batching = unknown way of batching { $text }
 knob-batchings = one of { $words }
-knob-iodepth-batch-complete-max = accepted with a note: all completions that are ready are reaped
+knob-iodepth-batch-complete-max = completions taken per call at most, each I/O with its own time stamps; without it all that are ready
+knob-new-files = state of a file that is made for writes alone: written (each block once before the load), allocated (it has its space, as fio leaves it), sparse
+knob-new-files-are-read = new_files={ $word } has no effect: the load reads the file, which must have been written before
+knob-not-new-files = `{ $text }` is no state of a new file
 knob-ioengine = how I/O is issued: io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = how io_uring waits for completions: interrupt, iopoll or sqpoll
 knob-hipri = mode=iopoll in fio's words
@@ -304,7 +307,6 @@ knob-no-share-help = e.g. 20%; leave it out for the whole target
 knob-unknown-precondition = unknown way to condition `{ $text }`
 knob-unknown-purge = unknown way to purge `{ $text }`
 knob-unsupported-verify = verification by `{ $text }` is not supported
-knob-no-complete-max = iodepth_batch_complete_max={ $max } sets no cap: Fathom reaps all completions that are ready
 
 # Knobs that contradict each other, or have no effect.
 
@@ -517,8 +519,11 @@ label-dedupe = dedupe { $share }
 label-over = over { $size }
 label-from = from { $offset }
 label-verified = verified
+label-fresh-file = fresh file
+label-sparse-file = sparse file
 label-submits-by = submits by { $ios }
 label-waits-for = waits for { $ios }
+label-reaps-by = reaps by { $ios }
 label-quick = quick
 label-round = round { $number }
 arm-parts = { $parts }
@@ -530,6 +535,7 @@ arm-as-found = { $key } as found
 fio-logs = no log file is written; the lab has every interval: `fathom export --format fio-log` writes the logs
 fio-latencies = Fathom always records slat, clat and lat of every I/O
 fio-layout = Fathom lays out its own file, written before it is read, and removes it
+fio-not-a-fallocate = `{ $text }` is not a way to give a file its space
 fio-threads = Fathom always runs threads
 fio-group-reporting = the threads of a step are always reported together
 fio-new-group = each step is reported by itself

@@ -49,6 +49,7 @@ target-null = 目标 `null` 没有数据：它只与引擎 null 搭配，不能�
 target-null-help = 请用 --target 指定文件或设备，或使用 --engine null
 target-useless-consent = --destroy { $value } 不起作用：本次运行不写该名称的设备
 target-overwritten = { $path } 已存在：将就地覆盖并保留
+target-no-new-file = new_files={ $word } 对 { $path } 不起作用：它原已存在
 target-leftover-removed = 已删除 { $path }，它是被终止的运行遗留的
 leftover-abandoned = { $path } 是运行 { $run } 遗留的
 leftover-abandoned-help = 用 fathom restore 删除

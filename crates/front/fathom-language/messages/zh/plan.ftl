@@ -27,7 +27,10 @@ knob-iodepth-batch-complete-min = 每次调用至少等待的完成数（不超�
 knob-batching = I/O 如何交给内核：adaptive（每 I/O 超过 4 us 时逐个，否则成批）、single（逐个）、whole（所有空位一次）、t/io_uring（每次 32 个，并等待 32 个）
 knob-unknown-batching = 未知的成批方式 { $text }
 knob-batchings = 可用：{ $words }
-knob-iodepth-batch-complete-max = 接受但给出提示：总是收取所有已就绪的完成事件
+knob-iodepth-batch-complete-max = 每次调用最多收取的完成事件数，每个 I/O 各有时间戳；不设则收取所有已就绪的
+knob-new-files = 仅供写入的新文件的状态：written（负载前每块写一次）、allocated（已分配空间，与 fio 相同）、sparse
+knob-new-files-are-read = new_files={ $word } 不起作用：负载会读该文件，必须先写满
+knob-not-new-files = `{ $text }` 不是新文件的状态
 knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = io_uring 等待完成的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
 knob-hipri = fio 对 mode=iopoll 的写法
@@ -304,7 +307,6 @@ knob-no-share-help = 例如 20%；要用整个目标请不写
 knob-unknown-precondition = 未知的预处理方式 `{ $text }`
 knob-unknown-purge = 未知的清除方式 `{ $text }`
 knob-unsupported-verify = 不支持以 `{ $text }` 校验
-knob-no-complete-max = iodepth_batch_complete_max={ $max } 不设上限：Fathom 总是收取所有已就绪的完成事件
 
 # 参数：相互矛盾或不起作用。
 
@@ -508,8 +510,11 @@ label-dedupe = 重复 { $share }
 label-over = 范围 { $size }
 label-from = 起于 { $offset }
 label-verified = 带校验
+label-fresh-file = 全新文件
+label-sparse-file = 稀疏文件
 label-submits-by = 每次提交 { $ios }
 label-waits-for = 每次等待 { $ios }
+label-reaps-by = 每次最多收取 { $ios }
 label-quick = 快速
 label-round = 第 { $number } 轮
 arm-parts = { $parts }
@@ -521,6 +526,7 @@ arm-as-found = { $key } 保持原样
 fio-logs = 不写日志文件；每个区间都会保留：请用 `fathom export --format fio-log`
 fio-latencies = Fathom 总是记录每个 I/O 的 slat、clat 和 lat
 fio-layout = Fathom 自行布置文件，先写后读，并在结束后删除
+fio-not-a-fallocate = `{ $text }` 不是为文件分配空间的方式
 fio-threads = Fathom 总是使用线程
 fio-group-reporting = 同一步骤的线程总是合并报告
 fio-new-group = 每个步骤单独报告

@@ -1,7 +1,7 @@
 //! Beside fio: the same job does the same I/O, files go both ways, damage is found, and exports speak fio's words.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::process::Command;
 
 use crate::cli::machine::Mounted;
@@ -53,6 +53,37 @@ fn the_same_job_file_does_the_same_io_in_both() {
         assert_eq!(bytes_of(step), read.1 + write.1, "{name}");
         assert_eq!(step["read"].is_null(), read.0 == 0, "{name}");
         assert_eq!(step["write"].is_null(), write.0 == 0, "{name}");
+    }
+}
+
+/// Space and content of a new file, as the job leaves it: bytes it has on the disk, and bytes of it that were written.
+fn new_file(place: &Place, name: &str) -> (u64, u64) {
+    let file = fs::File::open(place.file(name)).expect("the job leaves its file");
+    let unwritten = fathom_host::unwritten_share(&file, 0, 4 << 20).expect("the file system tells");
+    (file.metadata().expect("there").blocks() * 512, unwritten.region_bytes - unwritten.unwritten_bytes)
+}
+
+#[test]
+fn a_new_file_is_as_fresh_as_in_fio() {
+    let place = Place::new();
+    for (name, words) in [
+        ("writes", "--rw=write"),
+        ("laid-out", "--rw=write --overwrite=1"),
+        ("sparse", "--rw=randwrite --fallocate=none"),
+        ("given", "--rw=randwrite --fallocate=posix"),
+        ("mixed", "--rw=randrw"),
+        ("reads", "--rw=read"),
+    ] {
+        let job = format!("--name={name} {words} --bs=4k --size=4m --io_size=64k --ioengine=psync --end_fsync=1");
+        let words: Vec<&str> = job.split_whitespace().collect();
+        let Some(_) = fio(&place, &words) else { return };
+        let theirs = new_file(&place, &format!("{name}.0.0"));
+        fs::remove_file(place.file(&format!("{name}.0.0"))).expect("removed");
+        place.run(&format!("fio {job}")).expect(0, &[]);
+        let ours = new_file(&place, &format!("{name}.0.0"));
+        assert_eq!(ours.1, theirs.1, "{job}: written bytes");
+        // Its mark and the file system's own blocks aside.
+        assert!(ours.0.abs_diff(theirs.0) <= 64 << 10, "{job}: {ours:?} {theirs:?}");
     }
 }
 

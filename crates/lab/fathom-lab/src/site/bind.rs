@@ -12,7 +12,7 @@ use fathom_host::{
 };
 use fathom_message::{Message, msg};
 use fathom_nvme::driver::DrivenNamespace;
-use fathom_plan::{Part, Phase, Plan, Step, TargetId};
+use fathom_plan::{NewFile, Part, Phase, Plan, Step, TargetId};
 use fathom_store::MadeFile;
 
 use super::{Permission, TargetError};
@@ -44,6 +44,8 @@ pub(super) struct Use {
     fills_space: bool,
     /// Filled by a step of the plan, not by us beforehand.
     pub(super) filled_by_step: bool,
+    /// State of its file before the first step that uses it; `None`: of no step yet.
+    new_file: Option<NewFile>,
 }
 
 /// What the plan does with each target; with the members of an array in its place.
@@ -76,6 +78,7 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
                 entry.end_bytes = entry.end_bytes.max(share(end_bytes));
                 entry.must_exist |= step.role.must_exist;
                 entry.fills_space |= step.role.fills_space;
+                entry.new_file.get_or_insert(step.role.new_file);
                 entry.sized |= region.size_bytes.is_some();
                 if array.is_some() {
                     entry.make_bytes = entry.make_bytes.max(Some(share(end_bytes + FILE_BYTES_DEFAULT)));
@@ -91,6 +94,11 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
 }
 
 impl Use {
+    /// State of the file, if it is made, before the first step that uses it. Arrays are written through the array.
+    pub(super) fn new_file(&self) -> NewFile {
+        self.new_file.filter(|_| !self.in_array).unwrap_or_default()
+    }
+
     /// Of a drive as a whole.
     pub(super) fn of_whole_device(writes: bool) -> Use {
         Use { writes, must_exist: true, ..Use::default() }

@@ -12,7 +12,7 @@ use fathom_host::{
     Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
 };
 use fathom_message::{Message, msg};
-use fathom_plan::{EngineName, FioPlace, Phase, Plan, Step, TargetId};
+use fathom_plan::{EngineName, FioPlace, NewFile, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
 use fathom_store::MadeFile;
 
@@ -306,6 +306,11 @@ impl Site for RealSite {
                         if binding.consent().is_some_and(|consent| consent.device().is_none()) {
                             notes.push(msg!("target-overwritten", path = binding.path()));
                         }
+                        let by_hand = |s: &&Step| s.role.job.is_none() && s.targets.contains(&target);
+                        if let Some(step) = plan.steps.iter().filter(by_hand).find(|s| !s.role.new_file.is_default()) {
+                            let word = step.role.new_file.as_str();
+                            notes.push(msg!("target-no-new-file", word = word, path = binding.path()));
+                        }
                         self.bound.bindings.add(*binding);
                     }
                     Seen::ToMake { path, .. } => {
@@ -315,8 +320,12 @@ impl Site for RealSite {
                 continue;
             };
             let (own, is_adopted) = make_or_adopt(file)?;
+            if used.new_file() == NewFile::Allocated && !is_adopted {
+                own.allocate().map_err(|source| TargetError::Io { path: file.path.clone(), source })?;
+            }
             // A kill while it was laid out leaves holes.
-            let is_filled = used.filled_by_step || is_adopted && begun && own.is_written();
+            let is_filled =
+                used.filled_by_step || !used.new_file().is_default() || is_adopted && begun && own.is_written();
             let consent = own.consent(&root);
             self.bound.own.push(own);
             let io = |source| TargetError::Io { path: file.path.clone(), source };

@@ -26,8 +26,8 @@ impl Hot {
             && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
-            let since_ns = if V::OPEN { now } else { free.since_ns };
-            *free = Slot { since_ns, submitted_ns: 0, intended_ns: now, offset: 0, len: 0, part, op: SYNC as u8 };
+            let begins_ns = if V::OPEN { now } else { free.begins_ns };
+            *free = Slot { begins_ns, made_ns: now, submitted_ns: 0, offset: 0, len: 0, part, op: SYNC as u8 };
             let state = &mut self.state;
             state.syncs[usize::from(part)].started += 1;
             state.outcome.submitted_ios += 1;

@@ -131,6 +131,11 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(fs.f_bavail * fs.f_frsize)
 }
 
+/// Gives a file space for its first `length_bytes` bytes, as fallocate(2) does. `Unsupported` where its file system cannot.
+pub(crate) fn allocate(file: &File, length_bytes: u64) -> io::Result<()> {
+    Ok(rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes)?)
+}
+
 /// Position of the next hole (`SEEK_HOLE`) or data (`SEEK_DATA`) from `from`; `None` when there is no more.
 pub(crate) fn seek_extent(file: &File, from: u64, whence: libc::c_int) -> io::Result<Option<u64>> {
     // SAFETY: lseek takes no pointer and the descriptor is open for as long as `file` lives.

@@ -101,6 +101,14 @@ fn what_others_take_in_part_lowers_confidence_and_is_said() {
     // A worker at QD 1 that others keep from its CPU for a third of the time: more in flight may help, or fewer others.
     let depth = limit_of(&[beside_hogs(observed(1, 1, 5_000, 0.1), 0.1, 0.3)]);
     assert_eq!((depth.name, depth.confidence), (LimitName::QueueDepth, Confidence::Likely));
+    // The bytes of a cached file never reach the device, whoever has the CPUs.
+    let (mut step, mut record) = at_device(beside_hogs(observed(1, 1, 100_000, 0.6), 0.6, 0.3), 0.0);
+    step.workload.direct = false;
+    let host = record.host.as_mut().expect("has a host");
+    (host.disks[0].read_bytes, host.page_cache_bytes) = (0, Some(1 << 30));
+    let cached = limit_of(&[(step, record)]);
+    assert_eq!((cached.name, cached.confidence), (LimitName::PageCache, Confidence::Confirmed));
+    assert_eq!(cached.caveats.len(), 1);
     // What is asked for is no inference.
     let (mut step, mut record) = beside_hogs(observed(1, 1, 100, 0.01), 0.01, 0.6);
     step.load.rate = None;

@@ -66,7 +66,9 @@ fn a_step_becomes_a_fio_command() {
 fn with_effective_batch(mut step: Step) -> Step {
     if !step.engine.name.is_synchronous() {
         step.load.batch_submit = Some(step.load.batch_submit.unwrap_or(1).min(step.load.queue_depth));
-        step.load.batch_complete_min = Some(step.load.batch_complete_min.unwrap_or(1));
+        let (min, depth) = (step.load.batch_complete_min.unwrap_or(1), step.load.queue_depth);
+        step.load.batch_complete_min = Some(min);
+        step.load.batch_complete_max = Some(step.load.batch_complete_max.unwrap_or(depth).max(min));
     }
     step
 }

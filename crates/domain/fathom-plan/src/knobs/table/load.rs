@@ -104,14 +104,16 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "16",
         msg!("knob-iodepth-batch-complete-max"),
         |k, v| {
-            let max = value::bounded(v, 0, QUEUE_DEPTH_MAX)?;
-            k.remark(Some(msg!("knob-no-complete-max", max = max)));
+            k.batch_complete_max = Some(value::bounded(v, 0, QUEUE_DEPTH_MAX)?);
             Ok(())
         },
-        |_| None,
+        |s| s.load.batch_complete_max.map(|n| n.to_string()),
     )
     // Fathom reaps all that is ready; fio reaps no more than the least without this.
-    .fio(Fio::SAME.value(|s| is_asynchronous(s).then(|| s.load.queue_depth.to_string()))),
+    .fio(
+        Fio::SAME
+            .value(|s| is_asynchronous(s).then(|| s.load.batch_complete_max.unwrap_or(s.load.queue_depth).to_string())),
+    ),
     knob(
         "batching",
         Kind::Word,

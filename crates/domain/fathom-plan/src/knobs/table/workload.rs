@@ -9,6 +9,7 @@ use super::super::value::{fault_help, flag, percent, size_bytes};
 use super::super::{DEVICES_MAX, RANKS_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
+use crate::role::NewFile;
 use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
 
 pub(super) static ROWS: &[KnobSpec] = &[
@@ -136,6 +137,21 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["distribution"])
     .fio(Fio::SAME.value(fio_distribution))
     .flag(Flag::new("distribution").aliases(&["random_distribution"]).default("random")),
+    knob(
+        "new_files",
+        Kind::Word,
+        "allocated",
+        msg!("knob-new-files"),
+        |k, v| {
+            let found = NewFile::ALL.into_iter().find(|state| state.as_str() == v);
+            let words = NewFile::ALL.map(NewFile::as_str);
+            let unknown = || fault_help(msg!("knob-not-new-files", text = v.to_owned()), advice(v, &words));
+            k.new_files = Some(found.ok_or_else(unknown)?);
+            Ok(())
+        },
+        |s| (!s.role.new_file.is_default()).then(|| s.role.new_file.as_str().to_owned()),
+    )
+    .flag(Flag::new("new_files").aliases(&["new-files"]).default("written")),
     knob(
         "offset",
         Kind::Size,
