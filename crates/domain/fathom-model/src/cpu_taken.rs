@@ -24,11 +24,16 @@ pub(crate) struct CpuTaken {
     pub(crate) by: CpuTaker,
 }
 
+/// Begin of the names of all worker threads.
+const WORKERS: &str = "fathom-w";
+
 /// Time of the worker threads of a load; shares of the window, in [0, 1], as means over the threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WorkerTime {
     /// Worker threads.
     pub(crate) threads: u32,
+    /// Worker threads of all loads that run at once.
+    pub(crate) of_all_loads: u32,
     /// On a CPU.
     pub(crate) ran: f64,
     /// Ready to run, without a CPU.
@@ -38,13 +43,15 @@ pub(crate) struct WorkerTime {
 impl WorkerTime {
     /// Time of the worker threads whose names begin with `prefix`.
     pub(crate) fn of(host: &HostDelta, prefix: &str) -> WorkerTime {
-        let workers: Vec<_> = host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(prefix)).collect();
+        let named = |prefix: &str| host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(prefix)).collect();
+        let (workers, all): (Vec<&ThreadCpu>, Vec<&ThreadCpu>) = (named(prefix), named(WORKERS));
         let mean = |ns: &dyn Fn(&ThreadCpu) -> u64| {
             let shares = workers.iter().map(|t| (ns(t) as f64 / host.window_ns.max(1) as f64).min(1.0));
             shares.sum::<f64>() / workers.len().max(1) as f64
         };
         WorkerTime {
             threads: workers.len() as u32,
+            of_all_loads: all.len().max(workers.len()) as u32,
             ran: mean(&|t| t.user_ns + t.system_ns),
             waited: mean(&|t| t.waited_ns),
         }
@@ -58,23 +65,26 @@ impl WorkerTime {
 /// CPUs than workers, others can use the rest without harm.
 pub(crate) fn cpu_taken(host: &HostDelta, workers: &WorkerTime, cpus: &[u32]) -> CpuTaken {
     let window_ns = host.window_ns.max(1) as f64;
-    let WorkerTime { threads, ran, waited } = *workers;
+    let WorkerTime { threads, of_all_loads, ran, waited } = *workers;
     let pool: Vec<&CpuTime> = host.cpus.iter().filter(|(cpu, _)| cpus.contains(cpu)).map(|(_, time)| time).collect();
     if threads == 0 || pool.is_empty() {
         return CpuTaken { share: 0.0, by: CpuTaker::Programs };
     }
-    let used_at_once = f64::from(threads).min(pool.len() as f64);
+    // The workers of other loads need their CPUs as well.
+    let used_at_once = f64::from(of_all_loads).min(pool.len() as f64);
     let by_quota = (host.throttled_ns as f64 / window_ns / used_at_once).min(waited);
     let spare = pool.len() as f64 - used_at_once;
     let by_programs = ((others_cpus(host, &pool) - spare) / used_at_once).clamp(0.0, waited - by_quota);
-    // Storage threads of the kernel can run on all CPUs.
+    // Storage threads of the kernel can run on all CPUs. Their waits are those of all workers, while these sleep.
     let all: Vec<&CpuTime> = host.cpus.iter().map(|(_, time)| time).collect();
-    let from_storage_threads = (others_cpus(host, &all) - (all.len() as f64 - 1.0))
-        .clamp(0.0, storage_threads_waited_ns(host) as f64 / window_ns);
+    let storage_waits = storage_threads_waited_ns(host) as f64 / window_ns / f64::from(of_all_loads);
+    let asleep = (1.0 - ran - waited).max(0.0);
+    let from_storage_threads =
+        (others_cpus(host, &all) - (all.len() as f64 - 1.0)).clamp(0.0, storage_waits.min(asleep));
     let (busy_ns, steal_ns) =
         pool.iter().fold((0, 0), |(busy, steal), time| (busy + time.busy_ns(), steal + time.steal_ns));
     // Steal time is neither running nor waiting to the guest. It hits whatever runs.
-    let by_hypervisor = (ran * steal_ns as f64 / busy_ns.max(1) as f64).min((1.0 - ran - waited).max(0.0));
+    let by_hypervisor = (ran * steal_ns as f64 / busy_ns.max(1) as f64).min(asleep);
     let by_programs = by_programs + from_storage_threads;
     let parts = [(by_hypervisor, CpuTaker::Hypervisor), (by_quota, CpuTaker::Quota), (by_programs, CpuTaker::Programs)];
     let by = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or(CpuTaker::Programs, |(_, by)| by);
@@ -95,6 +105,8 @@ fn others_cpus(host: &HostDelta, pool: &[&CpuTime]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use fathom_record::KernelThreadCpu;
+
     use super::*;
 
     const SECOND_NS: f64 = 1e9;
@@ -145,6 +157,32 @@ mod tests {
         assert_eq!(taken(&host(&[(1.0, 0.0); 2], &[(0.25, 0.75); 8]), &[0, 1]), (0.0, Programs));
         // An idle host.
         assert_eq!(taken(&host(&[(0.35, 0.0), (0.02, 0.0)], &[(0.3, 0.3)]), &[0, 1]), (0.0, Programs));
+    }
+
+    /// Two workers of one stream and two of another fill two CPUs: nothing is spare for other programs.
+    #[test]
+    fn the_workers_of_other_streams_need_their_cpus_as_well() {
+        let mut both = host(&[(1.0, 0.0); 2], &[(0.2, 0.7), (0.2, 0.7), (0.2, 0.7), (0.2, 0.7)]);
+        for (thread, name) in both.threads.iter_mut().zip(["fathom-w0.0", "fathom-w1.0", "fathom-w1.1", "fathom-w1.2"])
+        {
+            thread.name = name.to_owned();
+        }
+        let first = cpu_taken(&both, &WorkerTime::of(&both, "fathom-w0."), &[0, 1]);
+        // Others ran for 1.2 of 2 CPUs.
+        assert!((first.share - 0.6).abs() < 1e-6, "{first:?}");
+    }
+
+    /// Threads of the kernel that waited are one wait of each of the workers that sleep meanwhile.
+    #[test]
+    fn waits_of_storage_threads_are_no_more_than_the_workers_slept() {
+        let mut waiting = host(&[(1.0, 0.0); 2], &[(0.1, 0.1); 2]);
+        let thread =
+            |waited| KernelThreadCpu { name: "jbd2/vda".to_owned(), threads: 1, busy_ns: 0, waited_ns: ns(waited) };
+        waiting.kernel_threads = vec![thread(0.3), thread(0.3)];
+        // 0.6 s of waits among two workers; their own waits are 0.1 each.
+        assert_eq!(taken(&waiting, &[0, 1]), (0.4, CpuTaker::Programs));
+        waiting.kernel_threads = (0..8).map(|_| thread(0.9)).collect();
+        assert_eq!(taken(&waiting, &[0, 1]), (0.9, CpuTaker::Programs));
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub fn attribute_streams(all: &[Observation], set: &[Observation]) -> Vec<Limit>
             .or_else(|| taken::limit(stream))
             .or_else(|| pace::flush(stream));
         let outside = outside.or_else(|| stream_of_set(&together, stream));
-        outside.unwrap_or_else(|| Among { seen: &seen, set, parts: &parts, sum }.judge(stream, share.as_ref()))
+        let limit =
+            outside.unwrap_or_else(|| Among { seen: &seen, set, parts: &parts, sum }.judge(stream, share.as_ref()));
+        taken::widened(limit, stream)
     });
     judged.collect()
 }

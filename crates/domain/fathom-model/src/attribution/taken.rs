@@ -71,6 +71,10 @@ fn lost(this: &Observation, workers: &WorkerTime, taken: CpuTaken) -> f64 {
     if this.polls() || is_always_ready || is_one_per_thread {
         return taken.share;
     }
+    if this.step.role.stream.is_some() {
+        // The device counts the I/Os of all streams.
+        return 0.0;
+    }
     at_device(this).map_or(taken.share, |at_device| taken.share.min(1.0 - at_device))
 }
 

@@ -37,6 +37,11 @@ impl Budget {
         Budget { deadline: budget_ns.map(|ns| now + for_steps(ns)), extra: (Duration::ZERO, 0) }
     }
 
+    /// Whether there is one.
+    pub(super) fn is_limited(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// Whether it is used up.
     pub(super) fn is_used_up(&self, now: Duration) -> bool {
         self.deadline.is_some_and(|deadline| now >= deadline)

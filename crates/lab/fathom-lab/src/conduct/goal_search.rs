@@ -28,8 +28,15 @@ fn is_searched(step: &Step) -> bool {
 /// True if two steps differ in nothing but the rate.
 fn is_same_kind(a: &Step, b: &Step) -> bool {
     let closed = |step: &Step| Load { rate: None, ..step.load };
-    let place = |step: &Step| (step.group.clone(), step.targets.clone(), step.placement.clone());
-    closed(a) == closed(b) && a.workload == b.workload && a.engine == b.engine && place(a) == place(b)
+    let process = |step: &Step| {
+        let measured = step.load.rate.map(|rate| rate.process);
+        step.role.rate_share.as_ref().map(|share| share.process).or(measured)
+    };
+    let place = |s: &Step| (s.group.clone(), s.targets.clone(), s.placement.clone(), s.memory.clone());
+    let share_of_target = |s: &Step| s.role.footprint_pct.filter(|_| s.workload.region.size_bytes.is_none());
+    let ties = |s: &Step| (s.role.settings.clone(), s.role.ranks.clone(), share_of_target(s), s.role.latency_goal);
+    let is_one_load = closed(a) == closed(b) && process(a) == process(b) && a.workload == b.workload;
+    is_one_load && a.engine == b.engine && place(a) == place(b) && ties(a) == ties(b)
 }
 
 /// Number of rates that are searched after step `at` of the plan in the usual case, and at most.
@@ -85,7 +92,10 @@ impl Conductor<'_> {
         last: &Step,
         on_event: &mut OnEvent<'_>,
     ) -> Result<u32, ConductError> {
-        let (_, rates_max) = rates_after(&plan.steps, at);
+        let (rates_usual, rates_most) = rates_after(&plan.steps, at);
+        // What a budget sets aside for a usual search is all there is while steps of the plan are to come.
+        let is_more_to_come = self.budget.is_limited() && at + 1 < plan.steps.len();
+        let rates_max = if is_more_to_come { rates_usual } else { rates_most };
         let mut bad = 0;
         for number in 0..rates_max {
             let Some(step) = self.next_rate_step(plan, last)? else { break };
@@ -147,6 +157,8 @@ impl Conductor<'_> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_plan::HostSetting;
+
     use super::*;
 
     /// Searches the highest rate at which a single server with exponential times keeps its p99: ln(100) / (service rate - rate).
@@ -165,6 +177,31 @@ mod tests {
                 tried.iter().filter(|(_, is_kept)| *is_kept == Some(true)).map(|(rate, _)| *rate).fold(0.0, f64::max);
             assert!(rates <= RATES_MAX, "{rates} rates");
             assert!(found <= truth && found >= 0.95 * truth, "{found} of {truth} after {rates} rates");
+        }
+    }
+
+    #[test]
+    fn loads_that_differ_in_more_than_the_rate_are_searched_apart() {
+        let knobs = |pairs: &[(&str, &str)]| {
+            let mut knobs = fathom_plan::Knobs::new();
+            pairs.iter().for_each(|(key, value)| knobs.set(key, value).expect("a knob"));
+            knobs.build(0, "A", &[fathom_plan::TargetId::new("f")], &mut Vec::new()).expect("a step")
+        };
+        let step = knobs(&[("rate_iops", "50%")]);
+        assert!(is_same_kind(&step, &knobs(&[("rate_iops", "75%")])));
+        let under_scheduler = || {
+            let mut other = step.clone();
+            other.role.settings = vec![HostSetting { name: "scheduler".into(), value: "none".into() }];
+            other
+        };
+        for other in [
+            knobs(&[("rate_iops", "75%"), ("rate_process", "poisson")]),
+            knobs(&[("rate_iops", "75%"), ("size", "50%")]),
+            knobs(&[("rate_iops", "75%"), ("ranks", "2")]),
+            knobs(&[("rate_iops", "75%"), ("numa_mem_policy", "local")]),
+            under_scheduler(),
+        ] {
+            assert!(!is_same_kind(&step, &other), "{}", other.label);
         }
     }
 
