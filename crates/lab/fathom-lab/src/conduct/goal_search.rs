@@ -9,11 +9,11 @@ use super::steps::Conductor;
 use super::{ConductError, Event, OnEvent};
 
 /// The search ends where the two rates differ by no more than this factor.
-const RESOLUTION: f64 = 1.05;
+const RESOLUTION: f64 = 1.03;
 /// Most rates of a search.
 const RATES_MAX: usize = 8;
-/// Rates of a usual search, which a time budget sets aside: from a grid of quarters to a twentieth.
-const RATES_USUAL: usize = 4;
+/// Rates of a usual search, which a time budget sets aside: from a grid of quarters to the resolution.
+const RATES_USUAL: usize = 5;
 
 /// An offered rate, I/Os per second, and whether it keeps the goal; `None`: too near or too short to tell.
 type Tried = (f64, Option<bool>);
@@ -148,6 +148,8 @@ impl Conductor<'_> {
         let (Some(iops), Some(rate)) = (next_rate(&tried, most), last.load.rate) else { return Ok(None) };
         let mut step = last.clone();
         step.index = self.next_index(plan)?;
+        // Whole I/Os per second read better, and a rate below ten is too slow to need them.
+        let iops = if iops >= 10.0 { iops.round() } else { iops };
         step.load.rate = Some(Rate { iops, ..rate });
         step.role = Role { latency_goal: last.role.latency_goal, test: last.role.test.clone(), ..last.role.beside() };
         set_label(&mut step);
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn the_search_ends_at_its_resolution_and_trusts_no_rate_above_a_miss() {
         let [kept, missed, unknown] = [Some(true), Some(false), None];
-        assert_eq!(next_rate(&[(100.0, kept), (104.0, missed)], None), None);
+        assert_eq!(next_rate(&[(100.0, kept), (102.0, missed)], None), None);
         assert_eq!(next_rate(&[(100.0, kept), (400.0, missed), (800.0, kept)], None), Some(200.0));
         assert_eq!(next_rate(&[(100.0, kept), (400.0, unknown)], None), Some(200.0));
         assert_eq!(next_rate(&[(100.0, missed)], Some(500.0)), Some(50.0));
