@@ -31,6 +31,19 @@ describe("what the studies show", () => {
     await page.context().close();
   });
 
+  it("on a phone each square has its value, and a tap shows the exact one", async () => {
+    const { page } = await open(browser, at("surface"), { viewport: { width: 390, height: 900 }, hasTouch: true });
+    const figure = page.locator("figure", { hasText: "over the rates of reads and writes" });
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator("svg text", { hasText: /latency in (us|ms)$/ }).waitFor();
+    // Values are drawn after the axes.
+    const value = figure.locator("svg text", { hasText: /^[\d.]{1,5}$/ }).last();
+    const box = await value.boundingBox();
+    await page.touchscreen.tap((box?.x ?? 0) + 4, (box?.y ?? 0) + 6);
+    expect(await figure.locator(".tip-in").innerText()).toMatch(/reads\/s, .* writes\/s/);
+    await page.context().close();
+  });
+
   it("levels are bars with their share of what the members allow, and a row of the table says with which load", async () => {
     const { page } = await open(browser, at("raid"));
     await scrollThrough(page);

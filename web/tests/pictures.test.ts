@@ -354,6 +354,18 @@ describe("what the answer is about", () => {
     const pair = s!.pairs[2]!.view;
     expect(option.series.find((x) => x.name === "answer")?.data).toEqual([[pair.writes_per_s, pair.reads_per_s]]);
   });
+
+  it("has a value in each square of that picture: with its unit, on a phone in the unit of the axis", () => {
+    const [s] = surfacesOf(surfaceRun());
+    const drawn = (width: number): { said: string[]; axis: string } => {
+      const option = surface(s!, undefined, "all", "p99", p, width) as unknown as { yAxis: { name: string }; series: { name?: string; data: { label: { formatter: string } }[] }[] };
+      return { said: option.series.find((x) => x.name === "values")!.data.map((d) => d.label.formatter), axis: option.yAxis.name };
+    };
+    expect(drawn(900).said.filter((x) => /^[\d.]+ (us|ms)$/.test(x)).length).toBe(6);
+    const phone = drawn(362);
+    expect(phone.said.filter((x) => /^[\d.]{1,4}$/.test(x)).length).toBe(6);
+    expect([phone.said[6], /(us|ms)$/.test(phone.axis)]).toEqual(["×", true]);
+  });
 });
 
 describe("figures that do not exist", () => {
