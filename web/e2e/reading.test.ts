@@ -89,6 +89,19 @@ describe("reading the report", () => {
     await page.context().close();
   });
 
+  it("scrolls a wide table in its box on a phone, with a hint, and keeps the names of the rows in view", async () => {
+    const { page } = await open(browser, fixture("quick"), { viewport: { width: 390, height: 900 } });
+    const tables = await page.locator("main .scroll").evaluateAll((all) => all.filter((e) => e.checkVisibility()).map((e) => ({ isCut: e.scrollWidth > e.clientWidth + 1, hint: getComputedStyle(e, "::before").content })));
+    expect(tables.filter((t) => t.isCut).length).toBeGreaterThan(0);
+    expect(tables.filter((t) => t.isCut !== /Scroll sideways/.test(t.hint))).toEqual([]);
+    const left = await page.locator("#steps .scroll").evaluate((e) => {
+      e.scrollLeft = 300;
+      return (e.querySelector("tbody th")?.getBoundingClientRect().left ?? NaN) - e.getBoundingClientRect().left;
+    });
+    expect(left).toBe(0);
+    await page.context().close();
+  });
+
   it("filters the table and copies what is left as CSV", async () => {
     const { page } = await open(browser, at("quick"));
     await page.locator("#steps input[type=search]").fill("write qd32");

@@ -3,7 +3,7 @@
 import { answeredLatency, isOfSync, limitWord, opKind } from "../curves";
 import { toCsv } from "../csv";
 import type { Document, Quantile, StepView } from "../document";
-import { copyButton, el, saveText, section } from "../dom";
+import { copyButton, el, saveText, scroller, section } from "../dom";
 import { count3, duration, mebibytes, megabytes, plusMinus, quantile, time } from "../format";
 import { detail } from "./detail";
 import { ascending, matches, sortSteps, type SortKey } from "../order";
@@ -79,7 +79,7 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
     const bad = s.state !== "measured" && s.state !== "imported";
     const load = cols.slice(0, 2).map((c) => el("td.num", {}, c.cell(s)));
     const row = bad
-      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? "")))
+      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("div", {}, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? ""))))
       : el("tr", { "data-step": s.index }, head, ...load, ...cols.slice(2).map((c) => el("td.num", {}, c.cell(s))), el("td.limit", { title: say(s.limit.sentence) }, limitWord(s.limit.name)));
     return isOpen ? [row, el("tr.opened", {}, el("td", { colspan: width }, detail(s, doc, showInTime)))] : [row];
   };
@@ -154,7 +154,7 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
       copyButton(t.copy, t.copied, t.failed, () => toCsv(chosen())),
       el("button.quiet", { type: "button", onclick: () => saveText(`fathom-${doc.run.id}.csv`, "text/csv", toCsv(chosen())) }, t.save),
     ),
-    el("div.scroll", { tabindex: 0, role: "region", "aria-label": text.sections.steps }, el("table.steps", {}, el("thead", {}, head), body)),
+    scroller(el("table.steps", {}, el("thead", {}, head), body), { role: "region", "aria-label": text.sections.steps }),
     el("div.pager", {}, said, previous, next),
     doc.steps.some(isOfSync) ? el("p.note", {}, t.ofSync) : null,
   );

@@ -16,6 +16,7 @@ export const english = {
   language: "Language",
   brand: "Fathom",
   runHead: (id: number, study: string): string => `run ${id} · ${study}`,
+  moreColumns: "Scroll sideways for more columns →",
   skip: "Skip to the answer",
   contents: "Contents",
   simulated: (machine: string): string => `SIMULATED in virtual time on the described machine ${machine}: no figure here was measured on hardware.`,

@@ -12,6 +12,7 @@ export const chinese: Text = {
   language: "语言",
   brand: "Fathom",
   runHead: (id, study) => `运行 ${id} · ${study}`,
+  moreColumns: "左右滑动可看更多列 →",
   skip: "跳到结论",
   contents: "目录",
   simulated: (machine) => `仿真结果：在所描述的机器 ${machine} 上以虚拟时间运行，本页没有任何数字来自真实硬件。`,
