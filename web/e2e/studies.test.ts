@@ -76,6 +76,9 @@ describe("what the studies show", () => {
     expect(rows).toContain("4k + fdatasync/64");
     const scaling = page.locator("div:has(> figure)", { hasText: "IOPS over threads" }).last();
     expect(await scaling.locator("ul.legend").isVisible()).toBe(true);
+    // The step of the headline has a row without a cost too.
+    const costs = await page.locator("#cost svg text").allTextContents();
+    expect([costs.filter((said) => said.startsWith("▸")).length, costs.filter((said) => said === "not measured").length]).toEqual([1, 1]);
     await page.context().close();
   });
 

@@ -331,15 +331,14 @@ export function lastNines(step: StepView): number {
   return reached === null ? 0 : nines(Number(reached.slice(1)) / 100);
 }
 
-/** The most regular of many: `n` entries spread evenly, first and last among them. */
-export function spread<T>(items: readonly T[], n: number): T[] {
+/** Returns `n` entries spread evenly, the first, the last and `kept` among them. */
+export function spread<T>(items: readonly T[], n: number, kept?: T): T[] {
   if (items.length <= n || n < 2) return items.slice(0, Math.max(n, 0) || items.length);
-  const kept: T[] = [];
-  for (let i = 0; i < n; i++) {
-    const item = items[Math.round((i * (items.length - 1)) / (n - 1))];
-    if (item !== undefined) kept.push(item);
-  }
-  return kept;
+  const last = items.length - 1;
+  const places = Array.from({ length: n }, (_, i) => Math.round((i * last) / (n - 1)));
+  const at = kept === undefined ? -1 : items.indexOf(kept);
+  if (at >= 0 && !places.includes(at)) places[Math.min(n - 2, Math.max(1, Math.round((at * (n - 1)) / last)))] = at;
+  return places.sort((a, b) => a - b).map((place) => items[place] as T);
 }
 
 /** Word for a limit name of the document: `queue_depth` -> `queue depth`. */

@@ -376,6 +376,13 @@ describe("figures that do not exist", () => {
     expect(option.series.flatMap((s) => s.label?.formatter({ dataIndex: 0 }) ?? [])).toEqual(["1.23 us"]);
   });
 
+  it("have a row when the headline is of their step, with its mark", () => {
+    const step = { ...engine!, cpu: null };
+    const option = cost([engine!, step], p, 900, step) as unknown as { yAxis: { data: string[] }; series: { label?: { formatter: (q: { dataIndex: number }) => string } }[] };
+    expect(option.yAxis.data.map((name) => name.startsWith("▸"))).toEqual([false, true]);
+    expect(option.series.flatMap((s) => s.label?.formatter({ dataIndex: 1 }) ?? [])).toEqual(["not measured"]);
+  });
+
   it("have no empty picture: no p99 over time where no interval has samples enough", () => {
     const without = { ...engine!, series: { ...engine!.series, p99_ns: engine!.series.p99_ns.map(() => null) } };
     const panels = (s: StepView): number => (overTime(s, "#000", p, 900) as unknown as { grid: unknown[] }).grid.length;

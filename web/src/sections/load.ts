@@ -171,10 +171,11 @@ export function tail(doc: Document): HTMLElement {
   const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => answeredTail(s).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
-  const first = tailLine(all, headlineStep(doc));
+  const headline = headlineStep(doc);
+  const first = tailLine(all, headline);
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
-  const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
+  const shown = (): StepView[] => spread(line.steps, CURVES_MAX, headline);
   const caption = (): string => `${shown().some(isOfSync) ? t.titleOfSync : t.title}${text.comma}${joined(line.family, line.label)}`;
   const chart = picture(caption(), null, TAILS_PX, (p, w) => tails(shown(), line.kind, p, w, within));
   const notes = el("div");

@@ -125,6 +125,7 @@ export const english = {
     shown: (n: number, of: number): string => `${n} of ${of} steps of this ladder are drawn.`,
   },
   cost: {
+    headline: "▸ marks the step of the headline.", unknown: "not measured",
     title: "CPU time per I/O, whole host, idle baseline subtracted",
     axis: "CPU time per I/O",
     kinds: { user: "user", system: "system", irq: "interrupts", worker: "kernel workers" },

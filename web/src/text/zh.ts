@@ -119,6 +119,7 @@ export const chinese: Text = {
     shown: (n, of) => `画出该阶梯 ${of} 个步骤中的 ${n} 个。`,
   },
   cost: {
+    headline: "▸ 标出结论所用的步骤。", unknown: "未测得",
     title: "每 I/O 的 CPU 时间（整机，已扣除空闲基线）",
     axis: "每 I/O 的 CPU 时间",
     kinds: { user: "用户态", system: "内核态", irq: "中断", worker: "内核线程" },
