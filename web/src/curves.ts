@@ -96,6 +96,14 @@ export interface Line {
   enough: StepView | undefined;
 }
 
+/** A range whose end is more than this many times its start does not locate a knee. */
+const KNEE_RANGE_MAX = 4;
+
+/** True when the range of a knee is narrow enough to be drawn. */
+export function isKneeLocated(knee: KneeView): boolean {
+  return knee.between[1] <= KNEE_RANGE_MAX * knee.between[0];
+}
+
 /** A line of a picture that has no ladder behind it. */
 export function plainLine(label: string, kind: OpKind, steps: StepView[]): Line {
   return { key: label, label, set: "", family: "", kind, threads: 0, steps, knee: null, enough: undefined };

@@ -309,8 +309,18 @@ describe("the knee", () => {
     const one = { ...plainLine("a", "read", ladder), knee: knee("core"), enough: ladder[2] };
     expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the most at QD 4"] });
     expect(bendsOf(iopsOverDepth([one], p, 360)).rings).toEqual(["QD 4"]);
-    expect(bendNote([one], "Bars.")).toMatch(/^Bars\. Shaded: .* Ring: /);
-    expect(bendNote([plainLine("a", "read", ladder)], "Bars.")).toBe("Bars.");
+    const loads = [1, 2, 4, 8];
+    expect(bendNote([{ ...one, loads }], "Bars.", (range) => `QD ${range}`)).toMatch(/^Bars\. Shaded: .* Ring: /);
+    expect(bendNote([{ ...plainLine("a", "read", ladder), loads }], "Bars.", (range) => `QD ${range}`)).toBe("Bars.");
+  });
+
+  it("is not drawn over a range of more than a factor of 4: the caption has the range and the reason", () => {
+    const wide = { ...knee("core"), at: 8, between: [1, 8] as [number, number] };
+    expect(grown({ ...line, knee: wide }).bands).toEqual([]);
+    const note = (...of: { label: string; loads: number[] }[]): string => bendNote(of.map((l) => ({ ...l, knee: wide, enough: undefined })), "Bars.", (range) => `QD ${range}`);
+    expect(note({ label: "a", loads: [1, 2, 4, 8] })).toBe("Bars. The knee cannot be located within QD 1 to 8: the 95 % intervals are too wide.");
+    expect(note({ label: "a", loads: [1, 8] })).toBe("Bars. The knee cannot be located within QD 1 to 8: no load in between was measured.");
+    expect(note({ label: "a", loads: [1, 2, 8] }, { label: "b", loads: [1, 2, 8] })).toContain("QD 1 to 8 (a), QD 1 to 8 (b)");
   });
 });
 
