@@ -117,7 +117,7 @@ export function rankCount(s: StepView): number {
 type Dimension = { name: string; of: (s: StepView) => string };
 
 /** What names a line, in the order labels have it. */
-const DIMENSIONS: readonly Dimension[] = [
+export const DIMENSIONS: readonly Dimension[] = [
   { name: "group", of: (s) => s.group },
   { name: "devices", of: (s) => text.line.targets(s.devices) },
   { name: "ranks", of: (s) => text.line.ranks(rankCount(s)) },
@@ -162,7 +162,7 @@ export function enoughOf(ladder: LadderView, steps: readonly StepView[]): StepVi
   return found === steps.length - 1 ? undefined : steps[found];
 }
 
-function called(step: StepView, by: readonly Dimension[]): string {
+export function called(step: StepView, by: readonly Dimension[]): string {
   return by.map((d) => d.of(step)).filter((x) => x !== "").join(" ");
 }
 

@@ -32,25 +32,36 @@ function folded(words: readonly string[], roomPx: number): string[] {
   return lines;
 }
 
-/** Names that fit into a room of so many lines. Words that all of them begin with go first, then words from the front: the ends tell names apart. */
+/** The ends of names that fit into a room of so many lines: `from` words are left out of each, and more where it is too long. */
+function ends(words: readonly string[][], from: number, roomPx: number, lines: number): string[] {
+  return words.map((w) => {
+    for (let first = from; ; first++) {
+      const rest = [...(first > 0 ? ["…"] : []), ...w.slice(first)];
+      const found = folded(rest, roomPx);
+      const isWide = found.some((line) => textPx(line) > roomPx);
+      if (found.length <= lines && !isWide) return found.join("\n");
+      if (first < w.length - 1) continue;
+      const letters = [...(w[first] ?? "")];
+      while (letters.length > 1 && textPx(`…${letters.join("")}`) > roomPx) letters.shift();
+      return `…${letters.join("")}`;
+    }
+  });
+}
+
+/**
+ * Names that fit into a room of so many lines. Words that all names begin with are left out first, then words from the front.
+ * Where that makes names equal, the words that all names hold are left out.
+ */
 export function shortened(names: readonly string[], roomPx: number, lines = 1): string[] {
   if (names.every((n) => textPx(n) <= roomPx)) return [...names];
   const words = names.map((n) => n.split(" "));
   const least = Math.min(...words.map((w) => w.length));
   let same = 0;
   while (names.length > 1 && same < least - 1 && words.every((w) => w[same] === words[0]?.[same])) same++;
-  return words.map((w) => {
-    for (let from = same; ; from++) {
-      const rest = [...(from > 0 ? ["…"] : []), ...w.slice(from)];
-      const found = folded(rest, roomPx);
-      const isWide = found.some((line) => textPx(line) > roomPx);
-      if (found.length <= lines && !isWide) return found.join("\n");
-      if (from < w.length - 1) continue;
-      const letters = [...(w[from] ?? "")];
-      while (letters.length > 1 && textPx(`…${letters.join("")}`) > roomPx) letters.shift();
-      return `…${letters.join("")}`;
-    }
-  });
+  const found = ends(words, same, roomPx, lines);
+  if (new Set(found).size === new Set(names).size) return found;
+  const own = words.map((w) => w.filter((x) => !words.every((other) => other.includes(x))));
+  return ends(own, 0, roomPx, lines);
 }
 
 /** Widest room for labels beside the lines. */

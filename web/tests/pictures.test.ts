@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
-import { engineSets, pairSets, settled, type ScaleLine } from "../src/cells";
+import { engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
 import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
 import { intervalOf, plusMinus } from "../src/format";
@@ -331,6 +331,22 @@ describe("names beside a picture", () => {
     expect(shortened(names, 150)).toEqual(["… fdatasync T1", "… fdatasync/64 T1"]);
     expect(shortened(["a very long name of one thing", "b"], 90)).toEqual(["… one thing", "b"]);
     expect(shortened(["/mnt/a-very-long-path/to/x.bin"], 80)).toEqual(["…h/to/x.bin"]);
+  });
+
+  it("stay different where their beginnings differ: the words that all of them hold are left out", () => {
+    expect(shortened(["reader: 4k random read QD16", "writer: 4k random read QD16"], 100)).toEqual(["reader:", "writer:"]);
+  });
+
+  it("of ladders differ by all that differs: drives, placement, group", () => {
+    const random = generator(4);
+    const cells = [{}, { placement: "cores" }, { placement: "smt" }, { devices: 4 }, { group: "B" }] as Partial<StepView>[];
+    const steps = cells.flatMap((of, k) => [1, 2, 4].map((threads, i) => ({ ...measured(3 * k + i, { op: "randread", block: 4096, threads, depth: 8 }, random), ...of })));
+    const ladders = cells.map((_, k) => ({ axis: "threads" as const, points: [0, 1, 2].map((i) => ({ step: 3 * k + i, at: 2 ** i, efficiency: 1, efficiency_ci95: null })), knee: null, enough: null, may_bend: false, iops_error_pct_median: null }));
+    const names = scaleLines({ steps, ladders }).map((l) => l.label);
+    expect(new Set(names).size).toBe(5);
+    expect(names[2]).toBe("A 4k random read QD8 1 target pinned to siblings");
+    // One ladder alone needs no more than its load.
+    expect(scaleLines({ steps, ladders: ladders.slice(0, 1) }).map((l) => l.label)).toEqual(["4k random read QD8"]);
   });
 
   it("fold between words where a row has room for two lines", () => {

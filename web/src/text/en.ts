@@ -55,7 +55,7 @@ export const english = {
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
     link: "PCIe link", uplink: "PCIe uplink", cpu_taken: "CPU taken by others", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", network: "network", server: "server", client: "client", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
-    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
+    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "pinned", smt: "pinned to siblings", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
     measure: "measure", probe: "probe of a limit", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",
     iops: "IOPS", lat_mean: "mean latency", lat_p99: "p99", cpu_per_io: "CPU time per I/O", bytes_per_s: "throughput", lat_mean_ns: "mean latency",

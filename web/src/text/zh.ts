@@ -49,7 +49,7 @@ export const chinese: Text = {
     queue_depth: "队列深度", device: "设备", core: "单核", all_cores: "全部核心", page_cache: "页缓存", flush: "刷写", rate: "设定速率", unknown: "未知",
     link: "PCIe 链路", uplink: "PCIe 上行链路", cpu_taken: "CPU 被占用", irq_core: "中断所在核", kernel_thread: "内核线程", file_system: "文件系统", network: "网络", server: "服务器", client: "客户端", raid: "RAID 层", memory: "内存带宽",
     read: "读", write: "写", mixed: "混合读写", trim: "TRIM", random: "随机", random_repeat: "随机（可重复）", sequential: "顺序", zipf: "zipf 分布", hotspot: "热点",
-    unpinned: "不绑核", cores: "绑物理核", smt: "绑超线程", local: "本地节点", remote: "远端节点", cpus: "指定 CPU", nodes: "指定节点",
+    unpinned: "不绑核", cores: "绑核", smt: "绑到同核线程", local: "本地节点", remote: "远端节点", cpus: "指定 CPU", nodes: "指定节点",
     measure: "测量", probe: "瓶颈探查", fill: "写满", purge: "清除", precondition: "预处理", settle: "静置", direct: "直接 I/O", buffered: "经页缓存",
     faster: "更快", slower: "更慢", same: "相同", unsure: "无法判断", better: "更好", worse: "更差",
     iops: "IOPS", lat_mean: "平均延时", lat_p99: "p99 延时", cpu_per_io: "每 I/O 的 CPU 时间", bytes_per_s: "吞吐量", lat_mean_ns: "平均延时",
