@@ -1,7 +1,7 @@
 /** The answer, and the figures that carry it. */
 
-import { adviceOf, intervalsOf, limitOf, nextOf } from "../brief";
-import { hasFigures } from "../curves";
+import { adviceOf, intervalsOf, limitOf, nextOf, rowsOf } from "../brief";
+import { hasFigures, limitWord } from "../curves";
 import type { Brief, Document, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
@@ -135,7 +135,7 @@ function firstAnswer(v: Verdict, doc: Document): HTMLElement {
     {},
     el("p.question", {}, say(v.question)),
     el("h1", {}, rich(headline === "" ? say(v.answer) : headline)),
-    briefTable(v.brief, limitOf(doc)),
+    briefTable({ ...v.brief, rows: rowsOf(doc, v.brief) }, limitOf(doc)),
     trustLine(doc),
     nextLine(v.brief, adviceOf(doc)),
   );
@@ -195,7 +195,8 @@ export function figures(doc: Document): HTMLElement | null {
   if (all.length === 0) return null;
   const cells = all.map((f) => {
     const { number, unit, also } = figureParts(f.value, f.unit);
-    const expected = doc.steps.find((s) => s.index === f.step)?.predicted;
+    const step = doc.steps.find((s) => s.index === f.step);
+    const expected = step?.predicted;
     const predicted = !expected ? null : f.unit === "iops" ? figure(expected.iops, "iops") : f.unit === "ns" ? figure(expected.lat_ns_mean, "ns") : null;
     return el(
       "div",
@@ -204,6 +205,7 @@ export function figures(doc: Document): HTMLElement | null {
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
       el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, say(f.load)),
+      step?.role?.stream ? el("dd.note", {}, text.answer.streamLimit(limitWord(step.limit.name))) : null,
     );
   });
   return section("figures", text.sections.figures, el("dl.figures", {}, ...cells));

@@ -75,6 +75,7 @@ export const english = {
     counts: "Steps",
     level: { simulated: "simulated", not_measured: "not a measurement", good: "good", usable: "usable", poor: "poor" } as Record<string, string>,
     widths: (own: string, median: string, n: number, widest: string, label: string): string => `intervals: headline ${own}, median of ${plural(n, "step", "steps")} ${median}, widest ${widest} (${label})`,
+    streamLimit: (limit: string): string => `limit: ${limit}`,
     mend: (how: string): string => `To improve: ${how}.`,
     next: "Next:",
     beyond: (limit: string): string => `Higher rates: ${limit}`,

@@ -69,6 +69,7 @@ export const chinese: Text = {
     counts: "步骤",
     level: { simulated: "模拟", not_measured: "不是测量结果", good: "良好", usable: "可用", poor: "差" },
     widths: (own, median, n, widest, label) => `区间：结论 ${own}，${n} 个步骤的中位数 ${median}，最宽 ${widest}（${label}）`,
+    streamLimit: (limit) => `瓶颈：${limit}`,
     mend: (how) => `改善：${how}。`,
     next: "下一步：",
     beyond: (limit) => `更高的速率：${limit}`,
