@@ -163,7 +163,7 @@ describe("reading the report", () => {
     const steps = doc.steps.slice(0, 1).map((s) => ({ ...s, state: "imported" as const, cpu: null, percentile_curve: [], series: nothing, iops_ci95: null, steady: null, host_delta: null, checks: [], workers: [], overhead: null, clock: null, slat_ns: null, clat_ns: null }));
     const { page, complaints } = await open(browser, written({ ...documentOf(steps), host: {}, verdict: [] }, "imported"));
     await scrollThrough(page);
-    for (const [section, words] of [["cost", "not recorded"], ["tails", "quotes single quantiles"], ["time", "no intervals"], ["machine", "No facts"]] as const) {
+    for (const [section, words] of [["cost", "not recorded"], ["tails", "single quantiles only"], ["time", "no intervals"], ["machine", "No facts"]] as const) {
       expect(await page.locator(`#${section}`).innerText()).toContain(words);
     }
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("12.5k");

@@ -26,7 +26,7 @@ describe("what the studies show", () => {
     await figure.locator("svg text", { hasText: "×" }).waitFor();
     const said = await figure.locator("svg text").allTextContents();
     expect(said.filter((x) => /(us|ms)$/.test(x)).length).toBeGreaterThanOrEqual(6);
-    await page.locator("label", { hasText: /^Of/ }).locator("select").selectOption("write");
+    await page.locator("label", { hasText: /^Latency of/ }).locator("select").selectOption("write");
     expect(await figure.locator("figcaption").textContent()).toContain("p99 of writes");
     await page.context().close();
   });
@@ -132,8 +132,8 @@ describe("what the studies show", () => {
     const time = page.locator("#time");
     await time.scrollIntoViewIfNeeded();
     await time.locator("svg").first().waitFor();
-    expect(await time.innerText()).toContain("says it is slowed down");
-    expect(await time.locator("svg text", { hasText: "slowed by heat" }).count()).toBeGreaterThan(0);
+    expect(await time.innerText()).toContain("reports throttling");
+    expect(await time.locator("svg text", { hasText: "thermal throttling" }).count()).toBeGreaterThan(0);
     await page.context().close();
   });
 
@@ -187,7 +187,7 @@ describe("Chinese", () => {
 describe("the articles redone", () => {
   it("count, mark and explain", async () => {
     const { page } = await open(browser, at("articles"));
-    expect(await page.locator("h1").innerText()).toContain("4 of 5 published figures come out within 10 %");
+    expect(await page.locator("h1").innerText()).toContain("4 of 5 published figures are reproduced within 10 %");
     const table = await page.locator("#steps").innerText();
     for (const words of ["contradicts itself", "fitted", "off by more than 25 %", "−32 %", "No step stands for a database.", "assumed: one worker"]) expect(table).toContain(words);
     await page.context().close();

@@ -43,7 +43,7 @@ describe("the first look", () => {
     const steps = run.steps.map((s) => ({ ...s, limit: { ...s.limit, name: "rate" as const } }));
     const verdict = [{ ...run.verdict[0]!, figures: [{ ...run.verdict[0]!.figures[0]!, step: kept.step }] }];
     const said = limitOf({ steps, verdict, surfaces: [{ ...run.surfaces[0]!, pairs: [kept, further, failed] }] });
-    expect(said).toMatch(/^Higher rates: .* reads\/s, .* writes\/s: not kept up with$/);
+    expect(said).toMatch(/^Higher rates: .* reads\/s, .* writes\/s: rates not sustained$/);
     expect(said).toContain(`${count3(failed.reads_per_s)} reads/s`);
   });
 

@@ -86,7 +86,7 @@ describe("levels of an array", () => {
     const cell = small?.cells[0];
     expect(cell && arrayShare(cell)).toBeCloseTo((cell?.step.iops ?? 0) / 400e3, 9);
     const option = arrayBars(loads[0] as ArrayLoad, p, 700) as unknown as { series: { name?: string; data: unknown[] }[] };
-    expect(option.series.find((s) => s.name === "what the members allow")?.data).toEqual([[400e3, 0], [400e3, 1]]);
+    expect(option.series.find((s) => s.name === "limit of the members")?.data).toEqual([[400e3, 0], [400e3, 1]]);
     expect(arrayLoads(quick())).toEqual([]);
   });
 });
@@ -176,14 +176,14 @@ describe("goals", () => {
     // Deeper loads of the fixture lie below the goal as well: the document knows why they do not count.
     expect(doc.steps.slice(2, 4).some((s) => (s.lat_ns?.p99 ?? Infinity) <= 400_000)).toBe(true);
     expect(shaded(doc)).toEqual([{ xAxis: doc.steps[1]?.iops, yAxis: 400_000 }, null]);
-    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us kept up to [\d.]+k IOPS \(QD4\)$/);
+    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us met up to [\d.]+k IOPS \(QD4\)$/);
   });
 
   it("that nothing keeps shade nothing, and say so", () => {
     const doc = withGoal(null);
     expect(shaded(doc)).toEqual([null, null]);
     const [reads] = goalSets(doc);
-    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us not kept");
+    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us missed");
   });
 
   it("are drawn for qos and for runs with a goal, of three points or more", () => {
@@ -295,8 +295,8 @@ describe("the knee", () => {
   });
 
   it("has the load with 95 % of the most next to it, as a ring whose label lies on no other", () => {
-    expect(grown(line).rings).toEqual(["95 % of the most at 4 threads"]);
-    expect(grown(line, { ...line, label: "b" }).rings).toEqual(["95 % of the most at 4 threads", undefined]);
+    expect(grown(line).rings).toEqual(["95 % of the peak at 4 threads"]);
+    expect(grown(line, { ...line, label: "b" }).rings).toEqual(["95 % of the peak at 4 threads", undefined]);
   });
 
   it("has the label of its ring above the first point, from which the line falls, else below", () => {
@@ -307,7 +307,7 @@ describe("the knee", () => {
   it("is drawn over the queue depth as well, with its sentences only where there is one", () => {
     const ladder = [1, 2, 4, 8].map((depth, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth }, random));
     const one = { ...plainLine("a", "read", ladder), knee: knee("core"), enough: ladder[2] };
-    expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the most at QD 4"] });
+    expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the peak at QD 4"] });
     expect(bendsOf(iopsOverDepth([one], p, 360)).rings).toEqual(["QD 4"]);
     const loads = [1, 2, 4, 8];
     expect(bendNote([{ ...one, loads }], "Bars.", (range) => `QD ${range}`)).toMatch(/^Bars\. Shaded: .* Ring: /);
