@@ -140,6 +140,8 @@ async function checkLanguage(page: Page, subject: Subject, width: number, theme:
   expect.soft(seen.paper, at("background")).toBe(PAPER[theme]);
   if (subject.oneRun) {
     expect.soft(seen.load, at("load section")).not.toContain("drawn once");
+    const rows = await page.locator("table.steps .opener span").allInnerTexts();
+    expect.soft(rows.filter((row, i) => rows.indexOf(row) !== i), at("rows of equal names")).toEqual([]);
     if (lang === "en") {
       expect.soft(seen.headings[0]?.length, at("length of the h1")).toBeGreaterThan(20);
       // The remedy is a sentence of its own.

@@ -89,6 +89,19 @@ describe("reading the report", () => {
     await page.context().close();
   });
 
+  it("scrolls a wide table in its box on a phone, with a hint, and keeps the names of the rows in view", async () => {
+    const { page } = await open(browser, fixture("quick"), { viewport: { width: 390, height: 900 } });
+    const tables = await page.locator("main .scroll").evaluateAll((all) => all.filter((e) => e.checkVisibility()).map((e) => ({ isCut: e.scrollWidth > e.clientWidth + 1, hint: getComputedStyle(e, "::before").content })));
+    expect(tables.filter((t) => t.isCut).length).toBeGreaterThan(0);
+    expect(tables.filter((t) => t.isCut !== /Scroll sideways/.test(t.hint))).toEqual([]);
+    const left = await page.locator("#steps .scroll").evaluate((e) => {
+      e.scrollLeft = 300;
+      return (e.querySelector("tbody th")?.getBoundingClientRect().left ?? NaN) - e.getBoundingClientRect().left;
+    });
+    expect(left).toBe(0);
+    await page.context().close();
+  });
+
   it("filters the table and copies what is left as CSV", async () => {
     const { page } = await open(browser, at("quick"));
     await page.locator("#steps input[type=search]").fill("write qd32");
@@ -150,7 +163,7 @@ describe("reading the report", () => {
     const steps = doc.steps.slice(0, 1).map((s) => ({ ...s, state: "imported" as const, cpu: null, percentile_curve: [], series: nothing, iops_ci95: null, steady: null, host_delta: null, checks: [], workers: [], overhead: null, clock: null, slat_ns: null, clat_ns: null }));
     const { page, complaints } = await open(browser, written({ ...documentOf(steps), host: {}, verdict: [] }, "imported"));
     await scrollThrough(page);
-    for (const [section, words] of [["cost", "not recorded"], ["tails", "quotes single quantiles"], ["time", "no intervals"], ["machine", "No facts"]] as const) {
+    for (const [section, words] of [["cost", "not recorded"], ["tails", "single quantiles only"], ["time", "no intervals"], ["machine", "No facts"]] as const) {
       expect(await page.locator(`#${section}`).innerText()).toContain(words);
     }
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("12.5k");

@@ -2,13 +2,41 @@
 
 import { hasFigures, headlineStep, limitWord } from "./curves";
 import type { Brief, Document, PairView, StepView } from "./document";
-import { count3 } from "./format";
+import { count3, plusMinus } from "./format";
 import { say, text } from "./text";
 
 /** The command to go on with; `null` where there is none, or where it would only make the page that is being read. */
 export function nextOf(brief: Brief): NonNullable<Brief["next"]> | null {
   const leadsHere = brief.next !== null && /^fathom (report |compare .* -o )/.test(brief.next.command);
   return leadsHere ? null : brief.next;
+}
+
+/** Name of a run: its study or its job file; the loads of a run without either. */
+export function nameOf(doc: Pick<Document, "run" | "steps">): string {
+  const [first, ...more] = [...new Set(doc.steps.map((s) => say(s.label)))];
+  if (doc.run.study !== "io" || first === undefined) return doc.run.study;
+  return more.length === 0 ? first : `${first} ${text.answer.more(more.length)}`;
+}
+
+/** Half widths above the figure itself are all one. */
+const half = (ci95: readonly [number, number], value: number): string => (ci95[1] - ci95[0] > 2 * value ? "±>100 %" : plusMinus(ci95, value));
+
+/** Intervals of the headline, of the median step and of the widest step, each with its name; empty where trust does not depend on intervals. */
+export function intervalsOf(doc: Pick<Document, "steps" | "verdict" | "trust">): string {
+  const [figure] = doc.verdict.flatMap((v) => v.figures);
+  const width = (s: StepView): number => (s.iops_ci95 ? (s.iops_ci95[1] - s.iops_ci95[0]) / s.iops : 0);
+  const steps = doc.steps.filter((s) => hasFigures(s) && s.iops_ci95 && !s.stages?.length).sort((a, b) => width(a) - width(b));
+  const [middle, widest] = [steps[Math.floor(steps.length / 2)], steps[steps.length - 1]];
+  if (!["usable", "poor"].includes(doc.trust?.level ?? "") || !figure?.ci95 || steps.length < 2 || !middle?.iops_ci95 || !widest?.iops_ci95) return "";
+  return text.answer.widths(half(figure.ci95, figure.value), half(middle.iops_ci95, middle.iops), steps.length, half(widest.iops_ci95, widest.iops), say(widest.label));
+}
+
+/** Rows of a first look. A row of one of several streams has the limit of its stream. */
+export function rowsOf(doc: Pick<Document, "steps">, brief: Brief): Brief["rows"] {
+  return brief.rows.map((row) => {
+    const stream = doc.steps.find((s) => hasFigures(s) && s.role?.stream && row.name.startsWith(`${s.role.stream.name}: `));
+    return stream ? { ...row, cells: [...row.cells, text.answer.streamLimit(limitWord(stream.limit.name))] } : row;
+  });
 }
 
 /** Step of the same workload whose rate is nearest to a step's and whose limit is a part of the machine. */
@@ -32,7 +60,8 @@ function failedPair(doc: Pick<Document, "surfaces">, answer: StepView): string |
 export function limitOf(doc: Pick<Document, "steps" | "verdict" | "surfaces">): string | null {
   const step = headlineStep(doc);
   const brief = doc.verdict[0]?.brief;
-  if (!step || !brief) return null;
+  // Each stream has its limit in its own row.
+  if (!step || !brief || step.role?.stream) return null;
   // An offered rate limits itself; a reader asks for the part that limits higher rates.
   if (step.limit.name === "rate") {
     const limited = limitedStep(doc, step);

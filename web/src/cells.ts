@@ -1,6 +1,6 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
+import { called, DIMENSIONS, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, KneeView, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
@@ -130,15 +130,23 @@ const SETTLED_ROUNDS_MIN = 3;
 /** Fewer points than these make no picture of growth. */
 const SCALE_POINTS_MIN = 3;
 
-/** The ladders over drives, threads and ranks. */
+/** Dimensions that each label has already, or that the axis shows. */
+const IN_LABEL: Record<ScaleAxis, readonly string[]> = { devices: ["op", "threads", "devices"], threads: ["op", "threads"], ranks: ["op", "threads", "ranks"] };
+
+/** The ladders over drives, threads and ranks, each named by what differs from the others on its axis. */
 export function scaleLines(doc: Ladders): ScaleLine[] {
-  return doc.ladders.flatMap((ladder) => {
+  const ladders = doc.ladders.flatMap((ladder) => {
     const { axis } = ladder;
     const steps = stepsOf(doc, ladder);
     const [first] = steps;
-    if ((axis !== "devices" && axis !== "threads" && axis !== "ranks") || !first || steps.length < SCALE_POINTS_MIN) return [];
-    const label = [family(first), opWord(first), `QD${first.queue_depth}`, axis === "threads" ? "" : `T${first.threads}`, first.placement === "unpinned" ? "" : word(first.placement), axis === "threads" && first.devices > 1 ? `D${first.devices}` : ""].reduce((a, b) => joined(a, b), "");
-    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / countOn(first, axis), knee: ladder.knee, enough: enoughOf(ladder, steps) }];
+    return (axis === "devices" || axis === "threads" || axis === "ranks") && first && steps.length >= SCALE_POINTS_MIN ? [{ ladder, axis, steps, first }] : [];
+  });
+  return ladders.map(({ ladder, axis, steps, first }) => {
+    const firsts = ladders.filter((l) => l.axis === axis).map((l) => l.first);
+    const differing = DIMENSIONS.filter((d) => !IN_LABEL[axis].includes(d.name) && new Set(firsts.map(d.of)).size > 1);
+    const [group, others] = [differing.filter((d) => d.name === "group"), differing.filter((d) => d.name !== "group")];
+    const label = joined(called(first, group), family(first), opWord(first), axis === "threads" ? "" : `T${first.threads}`, `QD${first.queue_depth}`, called(first, others));
+    return { label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / countOn(first, axis), knee: ladder.knee, enough: enoughOf(ladder, steps) };
   });
 }
 

@@ -96,6 +96,14 @@ export interface Line {
   enough: StepView | undefined;
 }
 
+/** A range whose end is more than this many times its start does not locate a knee. */
+const KNEE_RANGE_MAX = 4;
+
+/** True when the range of a knee is narrow enough to be drawn. */
+export function isKneeLocated(knee: KneeView): boolean {
+  return knee.between[1] <= KNEE_RANGE_MAX * knee.between[0];
+}
+
 /** A line of a picture that has no ladder behind it. */
 export function plainLine(label: string, kind: OpKind, steps: StepView[]): Line {
   return { key: label, label, set: "", family: "", kind, threads: 0, steps, knee: null, enough: undefined };
@@ -109,7 +117,7 @@ export function rankCount(s: StepView): number {
 type Dimension = { name: string; of: (s: StepView) => string };
 
 /** What names a line, in the order labels have it. */
-const DIMENSIONS: readonly Dimension[] = [
+export const DIMENSIONS: readonly Dimension[] = [
   { name: "group", of: (s) => s.group },
   { name: "devices", of: (s) => text.line.targets(s.devices) },
   { name: "ranks", of: (s) => text.line.ranks(rankCount(s)) },
@@ -154,7 +162,7 @@ export function enoughOf(ladder: LadderView, steps: readonly StepView[]): StepVi
   return found === steps.length - 1 ? undefined : steps[found];
 }
 
-function called(step: StepView, by: readonly Dimension[]): string {
+export function called(step: StepView, by: readonly Dimension[]): string {
   return by.map((d) => d.of(step)).filter((x) => x !== "").join(" ");
 }
 
@@ -331,15 +339,14 @@ export function lastNines(step: StepView): number {
   return reached === null ? 0 : nines(Number(reached.slice(1)) / 100);
 }
 
-/** The most regular of many: `n` entries spread evenly, first and last among them. */
-export function spread<T>(items: readonly T[], n: number): T[] {
+/** Returns `n` entries spread evenly, the first, the last and `kept` among them. */
+export function spread<T>(items: readonly T[], n: number, kept?: T): T[] {
   if (items.length <= n || n < 2) return items.slice(0, Math.max(n, 0) || items.length);
-  const kept: T[] = [];
-  for (let i = 0; i < n; i++) {
-    const item = items[Math.round((i * (items.length - 1)) / (n - 1))];
-    if (item !== undefined) kept.push(item);
-  }
-  return kept;
+  const last = items.length - 1;
+  const places = Array.from({ length: n }, (_, i) => Math.round((i * last) / (n - 1)));
+  const at = kept === undefined ? -1 : items.indexOf(kept);
+  if (at >= 0 && !places.includes(at)) places[Math.min(n - 2, Math.max(1, Math.round((at * (n - 1)) / last)))] = at;
+  return places.sort((a, b) => a - b).map((place) => items[place] as T);
 }
 
 /** Word for a limit name of the document: `queue_depth` -> `queue depth`. */

@@ -1,5 +1,7 @@
 /** A few helpers instead of a framework: the page is drawn once and changes in three places. */
 
+import { text } from "./text";
+
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
@@ -115,12 +117,19 @@ export function facts(rows: readonly (readonly [string, Child | Child[]])[], wid
   return list;
 }
 
+/** A box in which a wide table scrolls. A hint shows while columns are beyond the edge. */
+export function scroller(table: HTMLTableElement, attributes: Attributes = {}): HTMLDivElement {
+  const box = el("div.scroll", { tabindex: 0, "data-hint": text.moreColumns, ...attributes }, table);
+  const sized = new ResizeObserver(() => box.classList.toggle("cut", box.scrollWidth > box.clientWidth + 1));
+  sized.observe(box);
+  sized.observe(table);
+  return box;
+}
+
 /** A small table from texts; columns from `numeric` on are set flush right. */
 export function smallTable(head: readonly string[], rows: readonly (readonly Child[])[], numeric = 1): HTMLDivElement {
   const align = (i: number): string => (i >= numeric ? "num" : "");
-  return el(
-    "div.scroll",
-    { tabindex: 0 },
+  return scroller(
     el(
       "table",
       {},

@@ -1,5 +1,6 @@
 /** Puts the page together from the one document inside it: a run, a comparison, or the articles redone. */
 
+import { nameOf } from "./brief";
 import { parseDocument, unpack, type Document, type Shown } from "./document";
 import { el } from "./dom";
 import { answer, figures } from "./sections/answer";
@@ -65,7 +66,7 @@ function languageSwitch(doc: Shown): HTMLElement {
 
 /** Sections of whatever the page holds, and what stands above them. */
 function content(doc: Shown): { head: string; sections: (HTMLElement | null)[] } {
-  if ("run" in doc) return { head: text.runHead(doc.run.id, doc.run.study), sections: runSections(doc) };
+  if ("run" in doc) return { head: text.runHead(doc.run.id, nameOf(doc)), sections: runSections(doc) };
   if ("articles" in doc) return { head: text.reproduction.head, sections: reproduction(doc) };
   return { head: text.comparison.head(doc.sides.map((s) => say(s.title)).join(text.comparison.versus)), sections: [comparisonAnswer(doc), ...comparison(doc, null)] };
 }
@@ -77,6 +78,7 @@ function page(doc: Shown): void {
   document.documentElement.lang = text.code;
   const { head, sections: all } = content(doc);
   const sections = all.filter((s) => s !== null);
+  document.title = `${text.brand} ${head}`;
   app.replaceChildren(
     el("a.skip", { href: "#answer" }, text.skip),
     el("header.top", {}, el("b", {}, text.brand), el("span", {}, head), languageSwitch(doc), themeSwitch()),

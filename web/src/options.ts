@@ -1,6 +1,6 @@
 /** What the chart options share: looks of lines, names beside them, tooltips, published marks, the axis of latencies. */
 
-import { apart, limitWord, logMarks, type Line } from "./curves";
+import { apart, isKneeLocated, limitWord, logMarks, type Line } from "./curves";
 import type { KneeView } from "./document";
 import { escapeHtml } from "./dom";
 import { time, timeTick, whole } from "./format";
@@ -32,25 +32,36 @@ function folded(words: readonly string[], roomPx: number): string[] {
   return lines;
 }
 
-/** Names that fit into a room of so many lines. Words that all of them begin with go first, then words from the front: the ends tell names apart. */
+/** The ends of names that fit into a room of so many lines: `from` words are left out of each, and more where it is too long. */
+function ends(words: readonly string[][], from: number, roomPx: number, lines: number): string[] {
+  return words.map((w) => {
+    for (let first = from; ; first++) {
+      const rest = [...(first > 0 ? ["…"] : []), ...w.slice(first)];
+      const found = folded(rest, roomPx);
+      const isWide = found.some((line) => textPx(line) > roomPx);
+      if (found.length <= lines && !isWide) return found.join("\n");
+      if (first < w.length - 1) continue;
+      const letters = [...(w[first] ?? "")];
+      while (letters.length > 1 && textPx(`…${letters.join("")}`) > roomPx) letters.shift();
+      return `…${letters.join("")}`;
+    }
+  });
+}
+
+/**
+ * Names that fit into a room of so many lines. Words that all names begin with are left out first, then words from the front.
+ * Where that makes names equal, the words that all names hold are left out.
+ */
 export function shortened(names: readonly string[], roomPx: number, lines = 1): string[] {
   if (names.every((n) => textPx(n) <= roomPx)) return [...names];
   const words = names.map((n) => n.split(" "));
   const least = Math.min(...words.map((w) => w.length));
   let same = 0;
   while (names.length > 1 && same < least - 1 && words.every((w) => w[same] === words[0]?.[same])) same++;
-  return words.map((w) => {
-    for (let from = same; ; from++) {
-      const rest = [...(from > 0 ? ["…"] : []), ...w.slice(from)];
-      const found = folded(rest, roomPx);
-      const isWide = found.some((line) => textPx(line) > roomPx);
-      if (found.length <= lines && !isWide) return found.join("\n");
-      if (from < w.length - 1) continue;
-      const letters = [...(w[from] ?? "")];
-      while (letters.length > 1 && textPx(`…${letters.join("")}`) > roomPx) letters.shift();
-      return `…${letters.join("")}`;
-    }
-  });
+  const found = ends(words, same, roomPx, lines);
+  if (new Set(found).size === new Set(names).size) return found;
+  const own = words.map((w) => w.filter((x) => !words.every((other) => other.includes(x))));
+  return ends(own, 0, roomPx, lines);
 }
 
 /** Widest room for labels beside the lines. */
@@ -196,7 +207,7 @@ export function kneeBands(bends: readonly Bend[], plot: Plot, p: Palette): objec
   const named = (k: KneeView): string => (k.takes_over === null ? text.picture.knee : limitWord(k.takes_over));
   const known = new Set<string>();
   const bands = bends.filter((b) => {
-    const key = b.knee === null ? "" : [...b.knee.between, named(b.knee)].join(" ");
+    const key = b.knee === null || !isKneeLocated(b.knee) ? "" : [...b.knee.between, named(b.knee)].join(" ");
     return key !== "" && known.size < known.add(key).size;
   });
   return bands.flatMap(({ knee, color }, row) => {
@@ -239,10 +250,32 @@ export function ring(color: string, p: Palette): object {
   return { symbolSize: 12, itemStyle: { color: p.paper, borderColor: color, borderWidth: 2.5 } };
 }
 
-/** Sentences that explain the bands and the rings of some lines; only those of what is drawn. */
-export function bendNote(lines: readonly { knee: KneeView | null; enough: unknown }[], first: string): string {
+/** A line with a knee, its loads on the axis, and its mark of 95 % of the most. */
+export interface Bent {
+  label: string;
+  knee: KneeView | null;
+  loads: number[];
+  enough: unknown;
+}
+
+/** Longer lists of ranges leave the names of their lines out. */
+const NAMED_RANGES_MAX = 3;
+
+/** Sentences that explain the bands and the rings of some lines, and why a knee has no band; `axis` names a range of loads. */
+export function bendNote(lines: readonly Bent[], first: string, axis: (range: string) => string): string {
   const t = text.picture;
-  return [first, lines.some((l) => l.knee !== null) ? t.kneeNote : "", lines.some((l) => l.enough !== undefined) ? t.enoughNote : ""].filter((x) => x !== "").join(text.gap);
+  const wide = lines.filter((l) => l.knee !== null && !isKneeLocated(l.knee));
+  const isSparse = (l: Bent): boolean => !l.loads.some((x) => l.knee !== null && x > l.knee.between[0] && x < l.knee.between[1]);
+  const ranges = (of: readonly Bent[]): string =>
+    [...new Set(of.map((l) => { const range = axis(text.study.kneeIn(...(l.knee?.between ?? [0, 0]))); return lines.length > 1 && of.length <= NAMED_RANGES_MAX ? t.rangeOf(range, l.label) : range; }))].join(text.comma);
+  const [sparse, unsure] = [wide.filter(isSparse), wide.filter((l) => !isSparse(l))];
+  return [
+    first,
+    lines.some((l) => l.knee !== null && isKneeLocated(l.knee)) ? t.kneeNote : "",
+    unsure.length > 0 ? t.kneeUnsure(ranges(unsure)) : "",
+    sparse.length > 0 ? t.kneeSparse(ranges(sparse)) : "",
+    lines.some((l) => l.enough !== undefined) ? t.enoughNote : "",
+  ].filter((x) => x !== "").join(text.gap);
 }
 
 export function exactTime(ns: number | null): string {

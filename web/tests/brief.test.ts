@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { adviceOf, limitOf, nextOf } from "../src/brief";
+import { adviceOf, intervalsOf, limitOf, nameOf, nextOf, rowsOf } from "../src/brief";
 import { splitOptions } from "../src/dom";
 import { count3 } from "../src/format";
 import { quick } from "./fixture";
@@ -43,7 +43,7 @@ describe("the first look", () => {
     const steps = run.steps.map((s) => ({ ...s, limit: { ...s.limit, name: "rate" as const } }));
     const verdict = [{ ...run.verdict[0]!, figures: [{ ...run.verdict[0]!.figures[0]!, step: kept.step }] }];
     const said = limitOf({ steps, verdict, surfaces: [{ ...run.surfaces[0]!, pairs: [kept, further, failed] }] });
-    expect(said).toMatch(/^Higher rates: .* reads\/s, .* writes\/s: not kept up with$/);
+    expect(said).toMatch(/^Higher rates: .* reads\/s, .* writes\/s: rates not sustained$/);
     expect(said).toContain(`${count3(failed.reads_per_s)} reads/s`);
   });
 
@@ -57,5 +57,37 @@ describe("the first look", () => {
 
   it("breaks no option of a command at its hyphens", () => {
     expect(splitOptions("fathom run qos --time-budget=1m -o /a-b/c x-y (--runtime 3m)")).toEqual(["fathom run qos ", "--time-budget=1m", " ", "-o", " /a-b/c x-y (", "--runtime", " 3m)"]);
+  });
+});
+
+describe("intervals next to the trust", () => {
+  it("are named: the headline's own, the median of the steps, the widest with its step", () => {
+    const doc = quick();
+    const answer = doc.steps.find((s) => s.index === doc.verdict[0]!.figures[0]!.step)!;
+    const [first, second] = doc.steps.filter((s) => s.state === "measured" && s !== answer);
+    const around = (x: number, share: number): [number, number] => [x * (1 - share), x * (1 + share)];
+    const steps = [answer, { ...first!, iops_ci95: around(first!.iops, 0.2) }, { ...second!, iops_ci95: around(second!.iops, 1.5) }];
+    const verdict = [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, ci95: around(doc.verdict[0]!.figures[0]!.value, 0.1) }] }];
+    expect(intervalsOf({ steps, verdict, trust: doc.trust })).toBe(`intervals: headline ±10 %, median of 3 steps ±20 %, widest ±>100 % (${second!.label})`);
+    expect(intervalsOf({ steps, verdict, trust: { ...doc.trust!, level: "good" } })).toBe("");
+  });
+});
+
+describe("streams", () => {
+  const doc = quick();
+  const [a, b] = doc.steps.filter((s) => s.state === "measured");
+  const stream = (index: number, name: string): object => ({ role: { stream: { set: 0, index, of: 2, name } } });
+  const steps = [{ ...a!, ...stream(0, "A"), limit: { ...a!.limit, name: "core" as const } }, { ...b!, ...stream(1, "B"), limit: { ...b!.limit, name: "device" as const } }];
+
+  it("have their own limits next to their figures, and no limit of the first one alone", () => {
+    const rows = rowsOf({ steps }, { headline: "", rows: [{ name: "A: 4k random reads", cells: ["1k IOPS"] }, { name: "B: 4k random reads", cells: ["2k IOPS"] }, { name: "sum", cells: ["3k IOPS"] }], next: null });
+    expect(rows.map((r) => r.cells.slice(1))).toEqual([["limit: core"], ["limit: device"], []]);
+    const verdict = [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, step: a!.index }] }];
+    expect(limitOf({ steps, verdict, surfaces: [] })).toBeNull();
+  });
+
+  it("of a command line are the name of their run; a study or a job file has its own", () => {
+    const named = (study: string): string => nameOf({ run: { ...doc.run, study }, steps });
+    expect([named("two"), named("io")]).toEqual(["two", `${a!.label} and 1 more`]);
   });
 });

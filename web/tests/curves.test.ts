@@ -143,6 +143,10 @@ describe("layout", () => {
   it("a spread keeps first and last", () => {
     expect(c.spread([1, 2, 3, 4, 5, 6, 7, 8, 9], 3)).toEqual([1, 5, 9]);
     expect(c.spread([1, 2], 3)).toEqual([1, 2]);
+    for (const kept of [1, 2, 5, 8, 9]) {
+      const drawn = c.spread([1, 2, 3, 4, 5, 6, 7, 8, 9], 3, kept);
+      expect([drawn.length, drawn.includes(kept), drawn[0], drawn[2]]).toEqual([3, true, 1, 9]);
+    }
   });
 });
 

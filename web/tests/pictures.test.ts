@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
-import { engineSets, pairSets, settled, type ScaleLine } from "../src/cells";
+import { engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
 import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
 import { intervalOf, plusMinus } from "../src/format";
@@ -86,7 +86,7 @@ describe("levels of an array", () => {
     const cell = small?.cells[0];
     expect(cell && arrayShare(cell)).toBeCloseTo((cell?.step.iops ?? 0) / 400e3, 9);
     const option = arrayBars(loads[0] as ArrayLoad, p, 700) as unknown as { series: { name?: string; data: unknown[] }[] };
-    expect(option.series.find((s) => s.name === "what the members allow")?.data).toEqual([[400e3, 0], [400e3, 1]]);
+    expect(option.series.find((s) => s.name === "limit of the members")?.data).toEqual([[400e3, 0], [400e3, 1]]);
     expect(arrayLoads(quick())).toEqual([]);
   });
 });
@@ -176,14 +176,14 @@ describe("goals", () => {
     // Deeper loads of the fixture lie below the goal as well: the document knows why they do not count.
     expect(doc.steps.slice(2, 4).some((s) => (s.lat_ns?.p99 ?? Infinity) <= 400_000)).toBe(true);
     expect(shaded(doc)).toEqual([{ xAxis: doc.steps[1]?.iops, yAxis: 400_000 }, null]);
-    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us kept up to [\d.]+k IOPS \(QD4\)$/);
+    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us met up to [\d.]+k IOPS \(QD4\)$/);
   });
 
   it("that nothing keeps shade nothing, and say so", () => {
     const doc = withGoal(null);
     expect(shaded(doc)).toEqual([null, null]);
     const [reads] = goalSets(doc);
-    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us not kept");
+    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us missed");
   });
 
   it("are drawn for qos and for runs with a goal, of three points or more", () => {
@@ -295,8 +295,8 @@ describe("the knee", () => {
   });
 
   it("has the load with 95 % of the most next to it, as a ring whose label lies on no other", () => {
-    expect(grown(line).rings).toEqual(["95 % of the most at 4 threads"]);
-    expect(grown(line, { ...line, label: "b" }).rings).toEqual(["95 % of the most at 4 threads", undefined]);
+    expect(grown(line).rings).toEqual(["95 % of the peak at 4 threads"]);
+    expect(grown(line, { ...line, label: "b" }).rings).toEqual(["95 % of the peak at 4 threads", undefined]);
   });
 
   it("has the label of its ring above the first point, from which the line falls, else below", () => {
@@ -307,10 +307,20 @@ describe("the knee", () => {
   it("is drawn over the queue depth as well, with its sentences only where there is one", () => {
     const ladder = [1, 2, 4, 8].map((depth, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth }, random));
     const one = { ...plainLine("a", "read", ladder), knee: knee("core"), enough: ladder[2] };
-    expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the most at QD 4"] });
+    expect(bendsOf(iopsOverDepth([one], p, 900))).toEqual({ bands: [{ from: 1, to: 4, said: "core" }], rings: ["95 % of the peak at QD 4"] });
     expect(bendsOf(iopsOverDepth([one], p, 360)).rings).toEqual(["QD 4"]);
-    expect(bendNote([one], "Bars.")).toMatch(/^Bars\. Shaded: .* Ring: /);
-    expect(bendNote([plainLine("a", "read", ladder)], "Bars.")).toBe("Bars.");
+    const loads = [1, 2, 4, 8];
+    expect(bendNote([{ ...one, loads }], "Bars.", (range) => `QD ${range}`)).toMatch(/^Bars\. Shaded: .* Ring: /);
+    expect(bendNote([{ ...plainLine("a", "read", ladder), loads }], "Bars.", (range) => `QD ${range}`)).toBe("Bars.");
+  });
+
+  it("is not drawn over a range of more than a factor of 4: the caption has the range and the reason", () => {
+    const wide = { ...knee("core"), at: 8, between: [1, 8] as [number, number] };
+    expect(grown({ ...line, knee: wide }).bands).toEqual([]);
+    const note = (...of: { label: string; loads: number[] }[]): string => bendNote(of.map((l) => ({ ...l, knee: wide, enough: undefined })), "Bars.", (range) => `QD ${range}`);
+    expect(note({ label: "a", loads: [1, 2, 4, 8] })).toBe("Bars. The knee cannot be located within QD 1 to 8: the 95 % intervals are too wide.");
+    expect(note({ label: "a", loads: [1, 8] })).toBe("Bars. The knee cannot be located within QD 1 to 8: no load in between was measured.");
+    expect(note({ label: "a", loads: [1, 2, 8] }, { label: "b", loads: [1, 2, 8] })).toContain("QD 1 to 8 (a), QD 1 to 8 (b)");
   });
 });
 
@@ -321,6 +331,22 @@ describe("names beside a picture", () => {
     expect(shortened(names, 150)).toEqual(["… fdatasync T1", "… fdatasync/64 T1"]);
     expect(shortened(["a very long name of one thing", "b"], 90)).toEqual(["… one thing", "b"]);
     expect(shortened(["/mnt/a-very-long-path/to/x.bin"], 80)).toEqual(["…h/to/x.bin"]);
+  });
+
+  it("stay different where their beginnings differ: the words that all of them hold are left out", () => {
+    expect(shortened(["reader: 4k random read QD16", "writer: 4k random read QD16"], 100)).toEqual(["reader:", "writer:"]);
+  });
+
+  it("of ladders differ by all that differs: drives, placement, group", () => {
+    const random = generator(4);
+    const cells = [{}, { placement: "cores" }, { placement: "smt" }, { devices: 4 }, { group: "B" }] as Partial<StepView>[];
+    const steps = cells.flatMap((of, k) => [1, 2, 4].map((threads, i) => ({ ...measured(3 * k + i, { op: "randread", block: 4096, threads, depth: 8 }, random), ...of })));
+    const ladders = cells.map((_, k) => ({ axis: "threads" as const, points: [0, 1, 2].map((i) => ({ step: 3 * k + i, at: 2 ** i, efficiency: 1, efficiency_ci95: null })), knee: null, enough: null, may_bend: false, iops_error_pct_median: null }));
+    const names = scaleLines({ steps, ladders }).map((l) => l.label);
+    expect(new Set(names).size).toBe(5);
+    expect(names[2]).toBe("A 4k random read QD8 1 target pinned to siblings");
+    // One ladder alone needs no more than its load.
+    expect(scaleLines({ steps, ladders: ladders.slice(0, 1) }).map((l) => l.label)).toEqual(["4k random read QD8"]);
   });
 
   it("fold between words where a row has room for two lines", () => {
@@ -354,6 +380,18 @@ describe("what the answer is about", () => {
     const pair = s!.pairs[2]!.view;
     expect(option.series.find((x) => x.name === "answer")?.data).toEqual([[pair.writes_per_s, pair.reads_per_s]]);
   });
+
+  it("has a value in each square of that picture: with its unit, on a phone in the unit of the axis", () => {
+    const [s] = surfacesOf(surfaceRun());
+    const drawn = (width: number): { said: string[]; axis: string } => {
+      const option = surface(s!, undefined, "all", "p99", p, width) as unknown as { yAxis: { name: string }; series: { name?: string; data: { label: { formatter: string } }[] }[] };
+      return { said: option.series.find((x) => x.name === "values")!.data.map((d) => d.label.formatter), axis: option.yAxis.name };
+    };
+    expect(drawn(900).said.filter((x) => /^[\d.]+ (us|ms)$/.test(x)).length).toBe(6);
+    const phone = drawn(362);
+    expect(phone.said.filter((x) => /^[\d.]{1,4}$/.test(x)).length).toBe(6);
+    expect([phone.said[6], /(us|ms)$/.test(phone.axis)]).toEqual(["×", true]);
+  });
 });
 
 describe("figures that do not exist", () => {
@@ -362,6 +400,13 @@ describe("figures that do not exist", () => {
     const step = { ...engine!, cpu: { ...engine!.cpu!, ns_per_io: 1234, user_ns_per_io: -5000, system_ns_per_io: 9000 } };
     const option = cost([step], p, 900) as unknown as { series: { label?: { formatter: (q: { dataIndex: number }) => string } }[] };
     expect(option.series.flatMap((s) => s.label?.formatter({ dataIndex: 0 }) ?? [])).toEqual(["1.23 us"]);
+  });
+
+  it("have a row when the headline is of their step, with its mark", () => {
+    const step = { ...engine!, cpu: null };
+    const option = cost([engine!, step], p, 900, step) as unknown as { yAxis: { data: string[] }; series: { label?: { formatter: (q: { dataIndex: number }) => string } }[] };
+    expect(option.yAxis.data.map((name) => name.startsWith("▸"))).toEqual([false, true]);
+    expect(option.series.flatMap((s) => s.label?.formatter({ dataIndex: 1 }) ?? [])).toEqual(["not measured"]);
   });
 
   it("have no empty picture: no p99 over time where no interval has samples enough", () => {

@@ -12,17 +12,20 @@ import { say, text } from "../text";
 /** Height of a bar with its name beside it. */
 const ROW_PX = 22;
 
+/** Room for the mark of the headline's step before its name. */
+const MARK_PX = 14;
+
 const isNarrow = (width: number): boolean => width < DIRECT_LABEL_MIN_PX;
 
 export function costPx(rows: number, width: number): number {
   return 46 + rows * (isNarrow(width) ? TALL_ROW_PX : ROW_PX);
 }
 
-/** CPU time per I/O by kind, one bar per step. */
-export function cost(steps: readonly StepView[], p: Palette, width: number, byEngine = false): EChartsOption {
+/** CPU time per I/O by kind, one bar per step. The step of the headline is marked. */
+export function cost(steps: readonly StepView[], p: Palette, width: number, answer?: StepView, byEngine = false): EChartsOption {
   const names = steps.map((s) => (byEngine ? pathWord(s) : say(s.label)));
   const small = isNarrow(width);
-  const left = small ? 6 : Math.min(width * 0.54, 18 + 1.02 * Math.max(...names.map(textPx)));
+  const left = small ? 6 : Math.min(width * 0.54, 18 + MARK_PX + 1.02 * Math.max(...names.map(textPx)));
   const kinds = [
     ["user", "user_ns_per_io"],
     ["system", "system_ns_per_io"],
@@ -32,7 +35,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, byEn
   return {
     grid: { left, right: 62, top: 4, bottom: 42 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: timeTick } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(names, small ? width - 20 : left - 12), axisTick: { show: false }, axisLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12, interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(names, (small ? width - 20 : left - 12) - MARK_PX).map((name, i) => (steps[i] === answer ? `▸ ${name}` : name)), axisTick: { show: false }, axisLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12, interval: 0 } },
     tooltip: {
       ...tooltipStyle(p),
       trigger: "axis",
@@ -62,7 +65,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, byEn
       emphasis: { disabled: true },
       label:
         k === kinds.length - 1
-          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? time(s.cpu?.ns_per_io) : ""; } }
+          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? (s.cpu?.ns_per_io == null ? text.cost.unknown : time(s.cpu.ns_per_io)) : ""; } }
           : undefined,
     })),
   } as EChartsOption;

@@ -11,8 +11,16 @@ import { pairLatency, type Of, type Pair, type Surface } from "../surfaces";
 import { text } from "../text";
 
 export const SURFACE_PX = 420;
-/** Narrower than this, squares have no room for their figures. */
-const NAMED_MIN_PX = 560;
+/** Narrower than this, squares have no room for a unit: all values are in one unit, which the axis names. */
+const UNIT_MIN_PX = 560;
+
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]] as const;
+
+/** Largest unit that leaves at least 1 of the longest latency. */
+function unitOf(values: readonly (number | null)[]): (typeof UNITS)[number] {
+  const longest = Math.max(...values.map((v) => v ?? 0));
+  return UNITS.find(([size]) => longest >= size) ?? UNITS[2];
+}
 
 /** Where a value lies between the marks of its scale. */
 function shareOf(marks: readonly number[]): (value: number) => number {
@@ -22,8 +30,10 @@ function shareOf(marks: readonly number[]): (value: number) => number {
 
 /** Squares with their latencies; `answer`: the step of the pair that the headline names, in a frame. */
 export function surface(s: Surface, answer: number | undefined, of: Of, name: Shown, p: Palette, width: number): EChartsOption {
-  const isNamed = width >= NAMED_MIN_PX;
+  const hasUnits = width >= UNIT_MIN_PX;
   const values = s.pairs.map((q) => pairLatency(q.step, of, name));
+  const [size, unit] = unitOf(values);
+  const said = (ns: number): string => (hasUnits ? time(ns) : String(Number((ns / size).toPrecision(2))));
   const share = shareOf(logMarksOf(values));
   const x = zeroScale(1.06 * Math.max(1, ...s.pairs.map((q) => q.view.writes_per_s)));
   const y = zeroScale(1.06 * Math.max(1, ...s.pairs.map((q) => q.view.reads_per_s)));
@@ -38,13 +48,18 @@ export function surface(s: Surface, answer: number | undefined, of: Of, name: Sh
     return {
       value: [q.view.writes_per_s, q.view.reads_per_s],
       itemStyle: { color: isHeld ? tone : p.paper, opacity: 1, borderWidth: q.view.outcome === "kept" ? 0 : 1.5, borderColor: q.view.outcome === "unknown" ? p.muted : p.warn, borderType: q.view.outcome === "unknown" ? "dotted" : "solid" },
-      label: { show: isNamed, formatter: !isHeld || value === null ? (isHeld ? "–" : "×") : time(value), fontSize: 11, color: isHeld && value !== null ? (isPale(tone) ? "#1b1e22" : "#ffffff") : p.warn },
     };
+  };
+  // Values are above all squares: a square must not cover the value of its neighbour.
+  const figure = (q: Pair, value: number | null): object => {
+    const isHeld = q.view.outcome !== "not_held";
+    const color = isHeld && value !== null ? (isPale(heatTone(share(value), p)) ? "#1b1e22" : "#ffffff") : p.warn;
+    return { value: [q.view.writes_per_s, q.view.reads_per_s], label: { formatter: !isHeld ? "×" : value === null ? "–" : said(value), color } };
   };
   return {
     grid: { left: 60, right: 30, top: 30, bottom: 46 },
-    xAxis: { ...axis(text.study.writesAxis, x, (isNamed ? 36 : 16) / Math.max(1, width - 90)), nameLocation: "middle", nameGap: 28 },
-    yAxis: axis(text.study.readsAxis, y, 0.05),
+    xAxis: { ...axis(text.study.writesAxis, x, (hasUnits ? 36 : 18) / Math.max(1, width - 90)), nameLocation: "middle", nameGap: 28 },
+    yAxis: { ...axis(hasUnits ? text.study.readsAxis : text.study.squaresIn(text.study.readsAxis, unit), y, 0.05), nameTextStyle: { color: p.muted, fontSize: 12, align: "left", padding: [0, 0, 0, -56] } },
     tooltip: {
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
@@ -55,8 +70,9 @@ export function surface(s: Surface, answer: number | undefined, of: Of, name: Sh
       },
     },
     series: [
-      { type: "scatter", symbol: "rect", symbolSize: isNamed ? [58, 20] : [20, 14], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
-      { type: "scatter", name: text.study.answerMark, silent: true, symbol: "rect", symbolSize: isNamed ? [66, 28] : [28, 22], z: 5, itemStyle: { color: "transparent", borderColor: p.ink, borderWidth: 2.5, opacity: 1 }, data: s.pairs.filter((q) => q.view.step === answer).map((q) => [q.view.writes_per_s, q.view.reads_per_s]) },
+      { type: "scatter", symbol: "rect", symbolSize: hasUnits ? [58, 20] : [25, 15], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
+      { type: "scatter", name: text.study.answerMark, silent: true, symbol: "rect", symbolSize: hasUnits ? [66, 28] : [33, 23], z: 5, itemStyle: { color: "transparent", borderColor: p.ink, borderWidth: 2.5, opacity: 1 }, data: s.pairs.filter((q) => q.view.step === answer).map((q) => [q.view.writes_per_s, q.view.reads_per_s]) },
+      { type: "scatter", name: "values", silent: true, symbolSize: 1, z: 6, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", fontSize: hasUnits ? 11 : 10 }, data: s.pairs.map((q, i) => figure(q, values[i] ?? null)) },
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.op.mixed, width: 1.5, type: "dashed" }, areaStyle: { color: p.op.mixed, opacity: 0.13 }, data: s.region },
     ],
   } as unknown as EChartsOption;

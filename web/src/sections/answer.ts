@@ -1,8 +1,8 @@
 /** The answer, and the figures that carry it. */
 
-import { adviceOf, limitOf, nextOf } from "../brief";
-import { hasFigures } from "../curves";
-import type { Brief, Document, Json, StepView, Trust, Verdict } from "../document";
+import { adviceOf, intervalsOf, limitOf, nextOf, rowsOf } from "../brief";
+import { hasFigures, limitWord } from "../curves";
+import type { Brief, Document, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
 import { say, text } from "../text";
@@ -87,22 +87,23 @@ export function asMail(doc: Document): string {
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
   }
-  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${[trustWords(doc.trust), ...counts(doc.steps)].filter((w) => w !== "").join(text.comma)}`, `fathom run --like ${doc.run.id}`);
+  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${[trustWords(doc), ...counts(doc.steps)].filter((w) => w !== "").join(text.comma)}`, `fathom run --like ${doc.run.id}`);
   return out.join("\n");
 }
 
-/** `usable: 95 % intervals are ±8.0 % wide`; empty for documents without. */
-function trustWords(trust: Trust | null): string {
-  if (trust === null) return "";
-  const reasons = trust.reasons.map(say).join("; ");
-  return `${text.answer.level[trust.level]}${reasons === "" ? "" : `${text.colon}${reasons}`}`;
+/** `usable: 95 % intervals are ±8.0 % wide; intervals: headline ±4.2 %, ...`; empty for documents without. */
+function trustWords(doc: Document): string {
+  if (doc.trust === null) return "";
+  const reasons = [...doc.trust.reasons.map(say), intervalsOf(doc)].filter((reason) => reason !== "").join("; ");
+  return `${text.answer.level[doc.trust.level]}${reasons === "" ? "" : `${text.colon}${reasons}`}`;
 }
 
-/** How far the figures can be trusted, and what would mend it. */
-function trustLine(trust: Trust | null): HTMLElement | null {
+/** How far the figures can be trusted, and how to improve them. */
+function trustLine(doc: Document): HTMLElement | null {
+  const { trust } = doc;
   if (trust === null) return null;
   const mend = trust.mend === null ? null : el("span.mend", {}, rich(text.answer.mend(say(trust.mend))));
-  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", rich(trustWords(trust)), mend && text.stop, mend);
+  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", rich(trustWords(doc)), mend && text.stop, mend);
 }
 
 /** Longer cells do not fit one line of a phone. */
@@ -134,8 +135,8 @@ function firstAnswer(v: Verdict, doc: Document): HTMLElement {
     {},
     el("p.question", {}, say(v.question)),
     el("h1", {}, rich(headline === "" ? say(v.answer) : headline)),
-    briefTable(v.brief, limitOf(doc)),
-    trustLine(doc.trust),
+    briefTable({ ...v.brief, rows: rowsOf(doc, v.brief) }, limitOf(doc)),
+    trustLine(doc),
     nextLine(v.brief, adviceOf(doc)),
   );
 }
@@ -194,7 +195,8 @@ export function figures(doc: Document): HTMLElement | null {
   if (all.length === 0) return null;
   const cells = all.map((f) => {
     const { number, unit, also } = figureParts(f.value, f.unit);
-    const expected = doc.steps.find((s) => s.index === f.step)?.predicted;
+    const step = doc.steps.find((s) => s.index === f.step);
+    const expected = step?.predicted;
     const predicted = !expected ? null : f.unit === "iops" ? figure(expected.iops, "iops") : f.unit === "ns" ? figure(expected.lat_ns_mean, "ns") : null;
     return el(
       "div",
@@ -203,6 +205,7 @@ export function figures(doc: Document): HTMLElement | null {
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
       el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, say(f.load)),
+      step?.role?.stream ? el("dd.note", {}, text.answer.streamLimit(limitWord(step.limit.name))) : null,
     );
   });
   return section("figures", text.sections.figures, el("dl.figures", {}, ...cells));

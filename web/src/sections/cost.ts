@@ -1,6 +1,6 @@
 /** What each I/O costs the CPU. */
 
-import { families, family, lines, representatives, spread } from "../curves";
+import { families, family, headlineStep, lines, representatives, spread } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select } from "../dom";
 import { palette } from "../palette";
@@ -31,13 +31,16 @@ export function costLegend(): HTMLElement {
 /** Section 5. */
 export function cost(doc: Document): HTMLElement {
   const t = text.cost;
-  const counted = representatives(doc).filter((s) => s.cpu?.ns_per_io != null);
-  if (counted.length === 0) return section("cost", text.sections.cost, el("p.note", {}, t.none));
+  const answer = headlineStep(doc);
+  const hasCost = (s: StepView): boolean => s.cpu?.ns_per_io != null;
+  const loads = new Set(representatives(doc));
+  const counted = doc.steps.filter((s) => s === answer || (hasCost(s) && loads.has(s)));
+  if (!counted.some(hasCost)) return section("cost", text.sections.cost, el("p.note", {}, t.none));
   const names = families(lines(doc)).filter((name) => counted.some((s) => family(s) === name));
-  let chosen = counted.length <= BARS_MAX ? "" : (names[0] ?? "");
+  let chosen = counted.length <= BARS_MAX ? "" : answer ? family(answer) : (names[0] ?? "");
   const fitting = (): StepView[] => counted.filter((s) => chosen === "" || family(s) === chosen);
-  const shown = (): StepView[] => spread(fitting(), BARS_MAX);
-  const chart = picture(t.title, null, (w) => costPx(shown().length, w), (p, w) => costOption(shown(), p, w));
+  const shown = (): StepView[] => spread(fitting(), BARS_MAX, answer);
+  const chart = picture(t.title, answer ? t.headline : null, (w) => costPx(shown().length, w), (p, w) => costOption(shown(), p, w, answer));
   const notes = el("p.note");
   const show = (): void => {
     const of = fitting();

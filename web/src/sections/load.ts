@@ -66,7 +66,7 @@ export function load(doc: Document): HTMLElement | null {
       const first = inFamily()[0]?.steps[0];
       return first !== undefined && fitsLoad([first], false)(p) && inFamily().some((l) => l.kind === kindOf(p)) && isRandom(p) === (first.pattern !== "sequential");
     });
-  const iops = picture(t.iopsOverQd, bendNote(all, t.iopsOverQdNote), IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
+  const iops = picture(t.iopsOverQd, bendNote(all.map((l) => ({ ...l, loads: l.steps.map((s) => s.queue_depth) })), t.iopsOverQdNote, (range) => `QD ${range}`), IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
   const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));
   const stick = picture(`${t.latOverIops}${text.comma}${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
   const named = legend();
@@ -171,10 +171,11 @@ export function tail(doc: Document): HTMLElement {
   const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => answeredTail(s).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
-  const first = tailLine(all, headlineStep(doc));
+  const headline = headlineStep(doc);
+  const first = tailLine(all, headline);
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
-  const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
+  const shown = (): StepView[] => spread(line.steps, CURVES_MAX, headline);
   const caption = (): string => `${shown().some(isOfSync) ? t.titleOfSync : t.title}${text.comma}${joined(line.family, line.label)}`;
   const chart = picture(caption(), null, TAILS_PX, (p, w) => tails(shown(), line.kind, p, w, within));
   const notes = el("div");

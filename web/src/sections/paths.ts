@@ -1,6 +1,7 @@
 /** One load through several paths. */
 
 import { engineSets } from "../cells";
+import { headlineStep } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, select } from "../dom";
 import { POINTS_MIN } from "../goals";
@@ -23,7 +24,7 @@ export function pathBlock(doc: Document): HTMLElement | null {
   const costed = (): StepView[] => set.steps.filter((s) => cpuPerIo(s) !== null);
   const hasFront = (): boolean => costed().length >= POINTS_MIN && set.front.length > 0;
   const best = picture(t.front, t.frontNote, FRONT_PX, (p, w) => (hasFront() ? front(set, p, w) : null));
-  const cpu = picture(text.cost.title, null, (w) => costPx(costed().length, w), (p, w) => costOption(costed(), p, w, true));
+  const cpu = picture(text.cost.title, null, (w) => costPx(costed().length, w), (p, w) => costOption(costed(), p, w, headlineStep(doc), true));
   const parts = el("div", {}, cpu.node, costLegend());
   const show = (): void => {
     best.node.hidden = !hasFront();

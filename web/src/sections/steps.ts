@@ -3,7 +3,7 @@
 import { answeredLatency, isOfSync, limitWord, opKind } from "../curves";
 import { toCsv } from "../csv";
 import type { Document, Quantile, StepView } from "../document";
-import { copyButton, el, saveText, section } from "../dom";
+import { copyButton, el, saveText, scroller, section } from "../dom";
 import { count3, duration, mebibytes, megabytes, plusMinus, quantile, time } from "../format";
 import { detail } from "./detail";
 import { ascending, matches, sortSteps, type SortKey } from "../order";
@@ -52,11 +52,6 @@ function columns(): Column[] {
   ];
 }
 
-/** The label without the load, which has columns of its own. */
-function shortLabel(s: StepView): string {
-  return say(s.workload_title || s.label);
-}
-
 /** Section 7. */
 export function steps(doc: Document, showInTime: (index: number) => void): HTMLElement {
   const t = text.steps;
@@ -67,6 +62,10 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
   let page = 0;
   let everything = false;
   const open = new Set<number>();
+  // Threads and queue depth have columns of their own: a name has them only where workloads alone would be equal.
+  const workloads = doc.steps.map((s) => s.workload_title || s.label);
+  const isShort = new Set(workloads).size === workloads.length;
+  const name = (s: StepView): string => say(isShort ? s.workload_title || s.label : s.label);
   const body = el("tbody");
   const said = el("p.note", { role: "status" });
 
@@ -74,12 +73,12 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
 
   const rowsOf = (s: StepView): HTMLElement[] => {
     const isOpen = open.has(s.index);
-    const opener = el("button.opener", { type: "button", "aria-expanded": isOpen ? "true" : "false", "aria-label": t.details(say(s.label)), onclick: () => toggle(s.index) }, el("i", { class: `op ${opKind(s)}` }), el("span", {}, shortLabel(s)));
+    const opener = el("button.opener", { type: "button", "aria-expanded": isOpen ? "true" : "false", "aria-label": t.details(say(s.label)), onclick: () => toggle(s.index) }, el("i", { class: `op ${opKind(s)}` }), el("span", {}, name(s)));
     const head = el("th", { scope: "row" }, opener, s.phase === "measure" ? null : el("small", {}, word(s.phase)), s.warnings.length > 0 ? el("small.warned", {}, t.warned(s.warnings.length)) : null);
     const bad = s.state !== "measured" && s.state !== "imported";
     const load = cols.slice(0, 2).map((c) => el("td.num", {}, c.cell(s)));
     const row = bad
-      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? "")))
+      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("div", {}, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? ""))))
       : el("tr", { "data-step": s.index }, head, ...load, ...cols.slice(2).map((c) => el("td.num", {}, c.cell(s))), el("td.limit", { title: say(s.limit.sentence) }, limitWord(s.limit.name)));
     return isOpen ? [row, el("tr.opened", {}, el("td", { colspan: width }, detail(s, doc, showInTime)))] : [row];
   };
@@ -154,7 +153,7 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
       copyButton(t.copy, t.copied, t.failed, () => toCsv(chosen())),
       el("button.quiet", { type: "button", onclick: () => saveText(`fathom-${doc.run.id}.csv`, "text/csv", toCsv(chosen())) }, t.save),
     ),
-    el("div.scroll", { tabindex: 0, role: "region", "aria-label": text.sections.steps }, el("table.steps", {}, el("thead", {}, head), body)),
+    scroller(el("table.steps", {}, el("thead", {}, head), body), { role: "region", "aria-label": text.sections.steps }),
     el("div.pager", {}, said, previous, next),
     doc.steps.some(isOfSync) ? el("p.note", {}, t.ofSync) : null,
   );

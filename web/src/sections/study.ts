@@ -1,7 +1,7 @@
 /** The pictures that a study is about, chosen by what its steps vary. */
 
 import { countOn, groupSets, predicted, scaleLines, type ScaleAxis, type ScaleLine } from "../cells";
-import { hasFigures, opKind, plainLine, rankCount } from "../curves";
+import { hasFigures, isKneeLocated, opKind, plainLine, rankCount } from "../curves";
 import type { Document, ReferencePoint, StepView } from "../document";
 import { el, section, smallTable } from "../dom";
 import { count3, time } from "../format";
@@ -56,7 +56,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const named = shown.map((l) => plainLine(l.label, l.kind, l.steps));
     const rows = of.map((l) => {
       const last = l.steps[l.steps.length - 1] as StepView;
-      return [l.label, `${countOn(l.steps[0] ?? last, axis)} → ${countOn(last, axis)}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? t.kneeIn(...l.knee.between) : "–", l.knee?.takes_over ? word(l.knee.takes_over) : "–", word(last.limit.name)];
+      return [l.label, `${countOn(l.steps[0] ?? last, axis)} → ${countOn(last, axis)}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? (isKneeLocated(l.knee) ? t.kneeIn : t.kneeWithin)(...l.knee.between) : "–", l.knee?.takes_over && isKneeLocated(l.knee) ? word(l.knee.takes_over) : "–", word(last.limit.name)];
     });
     const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
     const steps = of.flatMap((l) => l.steps);
@@ -64,7 +64,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const isOverHosts = axis === "ranks" && steps.every(hasHostEach);
     const called = text.study.axes[isOverFiles ? "files" : isOverHosts ? "hosts" : axis];
     const published = publishedPick(doc, fits, () => chart.update());
-    const chart = picture(t.scaling(called), bendNote(shown, t.scalingNote), SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
+    const chart = picture(t.scaling(called), bendNote(shown.map((l) => ({ ...l, loads: l.steps.map((s) => countOn(s, axis)) })), t.scalingNote, (range) => `${range} ${called}`), SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
     return [el("div", {}, chart.node, keys(named, !areNamedBeside(named)), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, t.takesOver, text.steps.columns.limit], rows, 1))];
   });
   return block(t.scale, ...blocks);
