@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use fathom_plan::{Phase, STEP_NS_MIN, Step};
 
+use super::surface::is_chosen_pair;
+
 /// Most that a step is stretched to use time that others left.
 const STRETCH_MAX: f64 = 2.0;
+/// The same for pairs of rates, of which most are not run.
+const STRETCH_OF_PAIRS_MAX: f64 = 5.0;
 /// Share of a time budget that the steps may use: preparing comes before them, and the answer after them.
 const STEPS_SHARE: f64 = 0.99;
 /// Wall time that a step is taken to need beside its length until steps have shown it.
@@ -72,17 +76,23 @@ impl Budget {
     }
 
     /// The step, shortened when it and the `rest` would take longer than there is time; longer, up to twice, when steps
-    /// before it were refused or ended early. Rounds of a loop stay as long as each other. `rest` begins with the step.
-    pub(super) fn fitted<'s>(&self, step: &Step, rest: impl Iterator<Item = &'s Step>, now: Duration) -> Step {
+    /// before it were refused or ended early. Rounds of a loop stay as long as each other. `rest` begins with the step; each of its
+    /// steps is expected to run so many times.
+    pub(super) fn fitted<'s>(&self, step: &Step, rest: impl Iterator<Item = (&'s Step, f64)>, now: Duration) -> Step {
         let mut step = step.clone();
         let Some(deadline) = self.deadline else { return step };
         let left_ns = deadline.saturating_sub(now).as_nanos() as f64;
         let (extra, steps) = self.extra;
         // Before the first steps, each is taken to need a little beside its length.
         let extra_ns = (extra + EXTRA_GUESS).as_nanos() as f64 / f64::from(steps + 1);
-        let (needed_ns, count) =
-            rest.fold((0.0, 0.0), |(ns, n), s| (ns + (s.length.ramp_ns + length_with_making_ns(s)) as f64, n + 1.0));
-        let most = if step.phase == Phase::Measure && step.role.round.is_none() { STRETCH_MAX } else { 1.0 };
+        let (needed_ns, count) = rest.fold((0.0, 0.0), |(ns, n), (s, times)| {
+            (ns + times * (s.length.ramp_ns + length_with_making_ns(s)) as f64, n + times)
+        });
+        let most = match step.phase == Phase::Measure && step.role.round.is_none() {
+            true if is_chosen_pair(&step) => STRETCH_OF_PAIRS_MAX,
+            true => STRETCH_MAX,
+            false => 1.0,
+        };
         let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, most);
         let l = &mut step.length;
         let part = |ns: u64| (ns as f64 * share) as u64;
@@ -117,7 +127,7 @@ mod tests {
         let budget = Budget::new(Some(8_000_000_000), SECOND);
         let (made, looked_at) = (step("filecreate"), step("filestat"));
         assert!(looked_at.workload.order.files.is_some_and(|FileLoad { op, .. }| op == FileOp::Stat));
-        let fitted = |step: &Step| budget.fitted(step, std::iter::once(step), SECOND);
+        let fitted = |step: &Step| budget.fitted(step, std::iter::once((step, 1.0)), SECOND);
         let (made, looked_at) = (fitted(&made), fitted(&looked_at));
         assert!(made.length.budget_ns.abs_diff(2 * looked_at.length.budget_ns) < 10, "half of it makes the files");
         assert_eq!(budget.making_files(&made), None);

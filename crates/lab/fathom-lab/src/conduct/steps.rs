@@ -16,6 +16,7 @@ use super::floor::Floors;
 use super::goal_search::usual_rates;
 use super::loops::{Loops, is_cut};
 use super::surface::Pairs;
+use super::surface::expected_runs;
 use super::{ConductError, ConductOptions, Event, OnEvent};
 use crate::ranks::Ranks;
 use crate::site::{Site, SiteControl};
@@ -175,10 +176,9 @@ impl<'a> Conductor<'a> {
                 self.predict_ladder(&plan.steps[at..], on_event)?;
             }
             // A search that follows a step takes as long as so many of it.
-            let rest = timed(&plan.steps[at..])
-                .filter(|s| !self.is_over(s))
-                .flat_map(|s| std::iter::repeat_n(s, 1 + usual_rates(&plan.steps, s)));
-            let fitted = self.budget.fitted(step, rest, self.site.now().elapsed);
+            let rest: Vec<&Step> = timed(&plan.steps[at..]).filter(|s| !self.is_over(s)).collect();
+            let rest = expected_runs(&rest, |step| usual_rates(&plan.steps, step));
+            let fitted = self.budget.fitted(step, rest.into_iter(), self.site.now().elapsed);
             // A step that ends when its figures are known has no floor that could be raised.
             let raises = !self.site.ends_when_known();
             let (fitted, note) = if raises { self.past.floors.raised(fitted) } else { (fitted, None) };
@@ -249,7 +249,7 @@ impl<'a> Conductor<'a> {
             self.lab.drop_step(self.run, stream.index)?;
         }
         let now = self.site.now().elapsed;
-        let left = || timed(rest).filter(|s| !self.is_over(s));
+        let left = || timed(rest).filter(|s| !self.is_over(s)).map(|step| (step, 1.0));
         let fitted: Vec<Step> = streams.iter().map(|step| self.budget.fitted(step, left(), now)).collect();
         on_event(Event::StepStarted(&fitted));
         let mut on_progress = |p: &Progress| on_event(Event::StepProgress(&fitted, p));

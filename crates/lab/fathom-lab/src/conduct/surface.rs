@@ -7,6 +7,20 @@ use fathom_plan::{RatePair, Step};
 /// So many pairs that miss the goal speak for those that ask for more.
 const MISSES: usize = 2;
 
+/// True for a pair of rates that is run only if the pairs before it leave open whether it keeps the goal.
+pub(super) fn is_chosen_pair(step: &Step) -> bool {
+    step.role.rate_pair.is_some() && step.role.block.is_none()
+}
+
+/// Times that each of these steps is expected to run. Of n pairs of a grid that are still open about 4 sqrt(n) lie near the edge and
+/// are run, and the others are decided by them.
+pub(super) fn expected_runs<'s>(steps: &[&'s Step], searches: impl Fn(&Step) -> usize) -> Vec<(&'s Step, f64)> {
+    let open = steps.iter().filter(|step| is_chosen_pair(step)).count() as f64;
+    let share = (4.0 / open.sqrt()).min(1.0);
+    let runs = |step: &Step| if is_chosen_pair(step) { share } else { 1.0 + searches(step) as f64 };
+    steps.iter().map(|step| (*step, runs(step))).collect()
+}
+
 /// The pairs that were measured.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
@@ -24,7 +38,7 @@ struct Seen {
 impl Pairs {
     /// Takes note of a pair that was measured. Sides of a comparison are all measured: they say nothing of each other.
     pub(super) fn see(&mut self, step: &Step, view: &StepView) {
-        if let Some(pair) = step.role.rate_pair.filter(|_| step.role.block.is_none()) {
+        if let Some(pair) = step.role.rate_pair.filter(|_| is_chosen_pair(step)) {
             self.seen.push(Seen { group: step.group.clone(), pair, is_kept: keeps_by_far(view) });
         }
     }
@@ -32,7 +46,7 @@ impl Pairs {
     /// Whether more of both was kept, or less of both was not, twice: latency does not fall as rates rise, but one disturbance
     /// of the host makes a pair miss its goal.
     pub(super) fn decide(&self, step: &Step) -> bool {
-        let Some(pair) = step.role.rate_pair.filter(|_| step.role.block.is_none()) else { return false };
+        let Some(pair) = step.role.rate_pair.filter(|_| is_chosen_pair(step)) else { return false };
         let is_within = |a: RatePair, b: RatePair| a.read_pct <= b.read_pct && a.write_pct <= b.write_pct;
         let seen = || self.seen.iter().filter(|seen| seen.group == step.group);
         let is_kept = seen().any(|seen| seen.is_kept == Some(true) && is_within(pair, seen.pair));
@@ -43,7 +57,45 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use fathom_plan::{Overrides, parse_study, study_by_name};
+
+    use super::super::budget::Budget;
     use super::*;
+
+    /// The study `surface` in a minute, on drives that keep the goal up to several sums of both shares.
+    #[test]
+    fn the_time_of_the_study_is_used_wherever_the_edge_lies() {
+        const BUDGET_NS: u64 = 60_000_000_000;
+        for most_pct in [40, 60, 80, 100, 130, 190] {
+            let overrides = Overrides { targets: vec!["f".to_owned()], ..Overrides::default() };
+            let text = study_by_name("surface").expect("is shipped");
+            let mut plan = parse_study(text, "surface.toml", &overrides).expect("a plan");
+            plan.scale_to_time_budget(BUDGET_NS).expect("a minute is enough");
+            let (mut pairs, mut now) = (Pairs::default(), Duration::ZERO);
+            let mut budget = Budget::new(Some(BUDGET_NS), now);
+            for (at, step) in
+                plan.steps.iter().enumerate().filter(|(_, step)| step.phase == fathom_plan::Phase::Measure)
+            {
+                if pairs.decide(step) {
+                    continue;
+                }
+                let open: Vec<&Step> = plan.steps[at..].iter().filter(|later| !pairs.decide(later)).collect();
+                let fitted = budget.fitted(step, expected_runs(&open, |_| 0).into_iter(), now);
+                let length = Duration::from_nanos(fitted.length.ramp_ns + fitted.length.budget_ns);
+                let took = length + Duration::from_millis(60);
+                now += took;
+                budget.step_took(took, length.as_nanos() as u64);
+                if let Some(pair) = step.role.rate_pair {
+                    let is_kept = Some(pair.read_pct + pair.write_pct <= most_pct);
+                    pairs.seen.push(Seen { group: step.group.clone(), pair, is_kept });
+                }
+            }
+            let used = now.as_secs_f64();
+            assert!((51.0..=61.0).contains(&used), "goal kept up to {most_pct} %: {used} s of 60");
+        }
+    }
 
     #[test]
     fn a_pair_speaks_for_all_that_ask_for_less_or_for_more_and_an_inconclusive_one_for_none() {
