@@ -310,7 +310,7 @@ verdict-threads = threads
 verdict-hosts = hosts
 verdict-ranks = ranks
 verdict-ranks-question = Does it grow with hosts, and what stops it?
-verdict-no-ladder = It cannot be said: no two numbers of drives or of threads were measured.
+verdict-no-ladder = Inconclusive: only one drive count and one thread count were measured.
 verdict-point = { $kind }: { $rate }{ $rate-pm } with { $drives ->
     [one] 1 drive
    *[other] { $drives } drives
@@ -323,10 +323,23 @@ verdict-on-siblings = { $kind } on both siblings of a core
 brief-on-cores = { $kind }, one per core
 brief-on-siblings = { $kind }, two per core
 verdict-placed = { $kind } with placement { $placement }
+verdict-kept = { $list }
+verdict-kept-from = starting with { $step }
+verdict-kept-drives = { $drives ->
+    [one] 1 drive
+   *[other] { $drives } drives
+  }
+verdict-kept-threads = T{ $threads }
+verdict-kept-depth = QD{ $depth }
+verdict-kept-placement = { $placement }
+verdict-ladder-named = { $kind } ({ $what })
+verdict-ladder-by = { $kind } by { $axis }
 verdict-linear = With { $axis }, { $kind } scale linearly to { $count }: { $rate }{ $rate-pm }, { $share }{ $share-ci } of { $count } times the first.
 verdict-linear-inconclusive = With { $axis }, whether { $kind } scale linearly to { $count } is inconclusive: { $rate }{ $rate-pm }, { $share }{ $share-ci } of { $count } times the first.
-verdict-knee-first = With { $axis }, { $kind } fall below linear from the start; { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }), and { $most }{ $most-pm } at most, with { $peak }.
-verdict-knee = With { $axis }, { $kind } scale linearly to { $straight }; { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }), and { $most }{ $most-pm } at most, with { $peak }.
+verdict-growth-open = Growth did not end in the measured range.
+verdict-growth-stopped = At { $count }: { $limit }
+verdict-knee-first = With { $axis }, { $kind } fall below linear from the start: { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }). The most is { $most }{ $most-pm }, with { $peak }.
+verdict-knee = With { $axis }, { $kind } scale linearly to { $straight } and no further: { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }). The most is { $most }{ $most-pm }, with { $peak }.
 verdict-ladder = { $kind } by { $axis }: { $points }.
 verdict-ladder-point = { $count }: { $rate }{ $rate-pm } ({ $share })
 verdict-ladder-point-core = { $count }: { $rate }{ $rate-pm } ({ $share }, { $carried-figure } per busy core)
@@ -453,6 +466,10 @@ brief-linear = { $kind } scale linearly to { $count } { $axis }: { $rate }{ $rat
 brief-linear-inconclusive = { $kind } may scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee-first = { $kind } fall below linear from the start: { $count } { $axis } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
+brief-linear-of = { $kind } scale linearly to { $count } { $axis }: { $share } of ideal, { $limited }.
+brief-linear-inconclusive-of = { $kind } may scale linearly to { $count } { $axis }: { $share } of ideal, { $limited }.
+brief-knee-of = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $share } of ideal, { $limited }.
+brief-knee-first-of = { $kind } fall below linear from the start: { $count } { $axis } give { $share } of ideal, { $limited }.
 brief-cell-count = { $count } { $axis }
 brief-cell-efficiency = { $share } of ideal
 brief-cell-knee = { $share }, linear to { $straight }
