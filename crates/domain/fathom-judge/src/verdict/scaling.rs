@@ -4,7 +4,7 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::PlacementKind;
 use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, adjusted_p_values, relation};
 
-use super::brief::{brief, gives, limit_cell, limited, next, rate_cell, row, rows_of, study};
+use super::brief::{brief, gives, limit_part, limited, next, rate_cell, row, rows_of, study};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, by_kind, kind_order};
 use super::parts::{
@@ -197,12 +197,12 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
         let last = ladder.ladder.last();
         let top = ladder.step(last);
         let count = msg!("brief-cell-count", count = ladder.count(last), axis = ladder.axis());
-        let share = share(ladder, last);
+        let (share, limit) = (share(ladder, last), limit_part(ladder.ladder.end()));
         let efficiency = match ladder.ladder.knee() {
-            None => msg!("brief-cell-efficiency", share = share),
-            Some(knee) => msg!("brief-cell-knee", share = share, straight = ladder.count(knee - 1)),
+            None => msg!("brief-cell-efficiency", share = share, limit = limit),
+            Some(knee) => msg!("brief-cell-knee", straight = ladder.count(knee - 1), limit = limit),
         };
-        row(ladder.short_name.clone(), [count, rate_cell(rate(top)), efficiency, limit_cell(ladder.ladder.end())])
+        row(ladder.short_name.clone(), [count, rate_cell(rate(top)), efficiency])
     };
     brief(headline, ladders.iter().map(of_ladder), next(main.ladder.end(), steps, run))
 }
