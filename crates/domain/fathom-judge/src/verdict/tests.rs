@@ -561,23 +561,29 @@ fn snia_says_in_which_round_it_was_steady_and_prints_the_table() {
     let verdict = one("snia", &rounds("iops", true), None);
     assert_eq!(
         english(&verdict.answer),
-        "IOPS test: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %, 4k random reads 540k IOPS ±0.9 %."
+        "IOPS test: steady after 7 of at most 25 rounds; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %, 4k random reads 540k IOPS ±0.9 %. Steady means (SNIA PTS): over five rounds in a row the figure stays within 20 % of its average, and its trend within 10 %."
     );
     holds(
         &verdict,
         "IOPS test: rounds 3..7; average 182k IOPS, range 2 % of it (20 % allowed), slope over the window 0.4 % (10 % allowed), y = 183000 - 182 x.",
     );
     holds(&verdict, "IOPS test, 4k: reads 540k IOPS ±0.9 % · writes 182k IOPS ±0.9 %.");
+    // Rounds are named as such, with the most that there could be.
+    let headline = english(&verdict.brief.headline);
+    assert!(headline.contains("steady after 7 of at most 25 rounds"), "{headline}");
+    assert_eq!(words(&verdict.brief.rows[0].cells)[0], "steady after 7 of at most 25 rounds");
     let not = one("snia", &rounds("iops", false), None);
+    assert_eq!(words(&not.brief.rows[0].cells)[0], "not steady after 7 of at most 25 rounds");
     assert!(
-        english(&not.answer).starts_with("IOPS test: not steady within 7 rounds; the last five give"),
+        english(&not.answer)
+            .starts_with("IOPS test: not steady after 7 of at most 25 rounds; the last five rounds give"),
         "{}",
         english(&not.answer)
     );
     let writes: Vec<StepView> = rounds("wsat", true).into_iter().filter(|s| s.read_pct == 0).collect();
     assert_eq!(
         english(&one("snia", &writes, None).answer),
-        "Write saturation: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %. It began with 328k IOPS and ended with 182k IOPS (-44.4 %) after 169 GiB written."
+        "Write saturation: steady after 7 of at most 25 rounds; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %. It began with 328k IOPS and ended with 182k IOPS (-44.4 %) after 169 GiB written. Steady means (SNIA PTS): over five rounds in a row the figure stays within 20 % of its average, and its trend within 10 %."
     );
 }
 

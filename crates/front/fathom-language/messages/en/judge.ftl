@@ -378,10 +378,14 @@ verdict-test-latency = Latency test
 verdict-test-saturation = Write saturation
 verdict-test-rounds = Rounds
 verdict-test-named = Test { $name }
-verdict-test-steady = { $test }: steady in round { $last }; over rounds { $first } to { $last } { $figures }.
+verdict-test-steady = { $test }: steady after { $last } of at most { $max } rounds; over rounds { $first } to { $last } { $figures }.
 verdict-test-steady-somewhere = { $test }: steady; { $figures }.
-verdict-test-not-steady = { $test }: not steady within { $rounds } rounds; the last five give { $figures }.
-verdict-test-too-few = { $test }: too few rounds for a verdict ({ $rounds }); they give { $figures }.
+verdict-test-not-steady = { $test }: not steady after { $rounds } of at most { $max } rounds; the last five rounds give { $figures }.
+verdict-test-too-few = { $test }: { $rounds ->
+    [one] 1 round is too few
+   *[other] { $rounds } rounds are too few
+  } to call it steady; { $figures }.
+verdict-test-means = Steady means (SNIA PTS): over five rounds in a row the figure stays within 20 % of its average, and its trend within 10 %.
 verdict-test-figure = { $kind } { $figure }{ $figure-pm }
 verdict-test-sank = It began with { $first } and ended with { $last } ({ $change }) after { $written } written.
 verdict-test-determination = { $test }: { $determination }; average { $average }, range { $range } of it (20 % allowed), slope over the window { $slope } (10 % allowed), { $line }.
@@ -514,9 +518,9 @@ brief-cell-predicted-none = no step of it was measured
 brief-test = { $test }: { $kind } { $figure }{ $figure-pm }, { $steady }.
 brief-test-limited = { $test }: { $kind } { $figure }{ $figure-pm }, { $steady }, { $limited }.
 brief-cell-figure = { $kind } { $figure-brief }{ $figure-brief-pm }
-brief-cell-steady = steady in rounds { $first } to { $last }
+brief-cell-steady = steady after { $last } of at most { $max } rounds
 brief-cell-steady-somewhere = steady
-brief-cell-not-steady = not steady after { $rounds } rounds
+brief-cell-not-steady = not steady after { $rounds } of at most { $max } rounds
 brief-cell-too-few-rounds = { $rounds ->
     [one] 1 round is too few
    *[other] { $rounds } rounds are too few
