@@ -296,13 +296,13 @@ verdict-load-quantiles = { $load } { $quantiles }
 verdict-quantile = { $name } { $latency }{ $latency-pm }
 verdict-growth = { $kind }: from { $first } to { $last } IOPS change by { $rate } and p99 by { $p99 }.
 verdict-quantile-missing = { $name } is not known for { $missing } of { $all } loads; the slowest needs { $time } more.
-verdict-figure-pair-reads = reads beside the writes
-verdict-figure-pair-writes = writes beside the reads
+verdict-figure-pair-reads = offered reads, with the writes
+verdict-figure-pair-writes = offered writes, with the reads
 verdict-pairs-counted = { $all ->
-    [1] One pair of rates was measured
-   *[other] { $all } pairs of rates were measured
-}: { $kept } keep the goal, { $missed } miss it, { $behind } not kept up with, { $unknown } inconclusive.
-verdict-pairs-speak = A pair that keeps the goal speaks for all that ask for less of both, two that miss it for all that ask for more; those were not run.
+    [1] One pair of offered rates was measured
+   *[other] { $all } pairs of offered rates were measured
+  }: { $kept } keep the goal, { $missed } miss the goal, { $behind } build a backlog, { $unknown } inconclusive.
+verdict-pairs-speak = The limits here are offered rates: reads and writes arrive at them whatever the latency. A pair that keeps the goal stands for all lower rates of both, two that miss the goal for all higher rates; those pairs were not run.
 verdict-figure-p99 = p99, { $kind }
 
 # scaling
@@ -456,11 +456,11 @@ brief-tail-grows = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load } ({ $rate
 brief-goal-kept = { $rate }{ $rate-pm } of { $kind } in a closed loop keep { $goal }, at { $load }.
 brief-goal-kept-rate = { $rate } of { $kind }, offered as an open loop, keep { $goal } ({ $probability }).
 brief-cell-offered = { $rate } offered
-brief-surface = Reads at { $reads } beside writes at { $writes } keep { $goal }.
-brief-surface-held = Reads at { $reads } beside writes at { $writes } are kept up with.
-brief-surface-alone = Reads and writes keep { $goal } alone, but no measured pair of both does.
-brief-surface-missed = No pair of rates was shown to keep { $goal }.
-brief-surface-none = No measured pair of reads and writes was kept up with.
+brief-surface = An offered load of { $reads } reads with { $writes } writes ({ $place }) keeps { $goal }, { $limited }.
+brief-surface-held = An offered load of { $reads } reads with { $writes } writes ({ $place }) is completed without backlog, { $limited }.
+brief-surface-alone = Offered reads and offered writes keep { $goal } alone, but no measured pair of both does.
+brief-surface-missed = No pair of offered rates was shown to keep { $goal }.
+brief-surface-none = No measured pair of offered reads and writes was completed without backlog.
 brief-no-writes = no writes
 brief-writes-at = writes at { $rate }
 brief-no-reads = no reads
