@@ -53,7 +53,7 @@ export const english = {
   /** Words of the document: limits, operations, placements, patterns, phases. A word that is missing stands as it is. */
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
-    link: "PCIe link", uplink: "PCIe uplink", cpu_taken: "CPU taken by others", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", network: "network", server: "server", client: "client", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
+    link: "PCIe link", uplink: "PCIe uplink", cpu_taken: "CPU contention", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", network: "network", server: "server", client: "client", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
     read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
     measure: "measure", probe: "probe of a limit", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",
@@ -340,7 +340,7 @@ export const english = {
     rebuildsNote: "A member rebuilt beside the load: what a limit leaves the load, and how long the whole member then takes. Bytes are those that all members wrote, by the rebuild too, for each byte of the load.",
     limit: "limit", noLimit: "none", rebuiltAt: "rebuilt at", endedFirst: (speed: string): string => `${speed}, ended first`, wholeIn: "whole in", wholeP99: "p99 on the whole array", rateOfWhole: "rate of the whole", writtenPerByte: "bytes written",
     array: "Array", rate: "Rate", shareOfMembers: "of members", memberReads: "member reads", memberWrites: "member writes", busiest: "busiest member",
-    arraysNote: "The members were measured by themselves, all at once, in the same run; an I/O that costs r reads and w writes of theirs takes r/X + w/Y of their time at these rates. Member reads and writes are those counted for each I/O; the busiest member is told by its even share. Latency stands beside its threads and queue depth.",
+    arraysNote: "The members were measured by themselves, all at once, in the same run; an I/O that costs r reads and w writes of theirs takes r/X + w/Y of their time at these rates. Member reads and writes are those counted for each I/O; for the busiest member the table shows its I/Os divided by the average of all members. Threads and queue depth are next to each latency.",
     stages: "Stages of the load", stageColumns: ["stage", "from", "for", "asked /s", "completed /s", "mean", "p50", "p99", "p99.9", "left over", "recovered after"],
     stagesNote: "Latency is the response from the due time, of the I/Os that completed in the stage; none where the rate was not kept. Recovered: three intervals behind each other as quick as without the burst.",
     commits: "Durable writes", commitsTitle: "Each way to make a record durable", commitsNote: "Latency is that of the sync, or of the write where that is durable itself. Axes are logarithmic; bars are 95 % intervals.",
@@ -351,7 +351,7 @@ export const english = {
     pathsNote: "Bars are 95 % intervals. A star marks a path that no other beats in both IOPS and CPU per I/O.",
     front: "IOPS over CPU time per I/O", frontNote: "Dashed: the front. A path below it is beaten by another in both.",
     groupAxis: "Shown", groupLoads: "Loads are threads x queue depth = I/Os in flight on each target; bars are 95 % intervals.",
-    notTold: (loads: string): string => `Not told apart: ${loads}.`,
+    notTold: (loads: string): string => `No significant difference: ${loads}.`,
     singles: "Other workloads", workloads: "By workload", tracked: (workload: string): string => `the rounds are judged by ${workload}`,
     perCore: (line: string): string => `${line}, IOPS per core`,
     ofIdeal: (ideal: string, share: string): string => `${share} of ${ideal}`,

@@ -46,7 +46,7 @@ export const chinese: Text = {
   },
   words: {
     queue_depth: "队列深度", device: "设备", core: "单核", all_cores: "全部核心", page_cache: "页缓存", flush: "刷写", rate: "设定速率", unknown: "未知",
-    link: "PCIe 链路", uplink: "PCIe 上行链路", cpu_taken: "CPU 被占用", irq_core: "中断所在核", kernel_thread: "内核线程", file_system: "文件系统", network: "网络", server: "服务器", client: "客户端", raid: "RAID 层", memory: "内存带宽",
+    link: "PCIe 链路", uplink: "PCIe 上行链路", cpu_taken: "CPU 争用", irq_core: "中断所在核", kernel_thread: "内核线程", file_system: "文件系统", network: "网络", server: "服务器", client: "客户端", raid: "RAID 层", memory: "内存带宽",
     read: "读", write: "写", mixed: "混合读写", trim: "TRIM", random: "随机", random_repeat: "随机（可重复）", sequential: "顺序", zipf: "zipf 分布", hotspot: "热点",
     unpinned: "不绑核", cores: "绑物理核", smt: "绑超线程", local: "本地节点", remote: "远端节点", cpus: "指定 CPU", nodes: "指定节点",
     measure: "测量", probe: "瓶颈探查", fill: "写满", purge: "清除", precondition: "预处理", settle: "静置", direct: "直接 I/O", buffered: "经页缓存",
@@ -322,7 +322,7 @@ export const chinese: Text = {
     rebuildsNote: "在负载旁重建一个成员：各限速给负载留下什么，以及重建整个成员需要多久。字节为负载每字节所有成员（含重建）写入的字节。",
     limit: "限速", noLimit: "无", rebuiltAt: "重建速度", endedFirst: (speed) => `${speed}，先于负载结束`, wholeIn: "全部重建需", wholeP99: "完整阵列 p99", rateOfWhole: "与完整时之比", writtenPerByte: "写入字节",
     array: "阵列", rate: "速率", shareOfMembers: "占成员", memberReads: "成员读", memberWrites: "成员写", busiest: "最忙成员",
-    arraysNote: "成员在同一次运行中单独、同时测量；一个 I/O 若需成员读 r 次、写 w 次，按其速率占用 r/X + w/Y 的时间。成员读写次数为每个 I/O 的实际计数；最忙成员以均分份额的倍数表示。延迟与其线程数和队列深度并列。",
+    arraysNote: "成员在同一次运行中单独、同时测量；一个 I/O 若需成员读 r 次、写 w 次，按其速率占用 r/X + w/Y 的时间。成员读写次数为每个 I/O 的实际计数；最忙成员一栏为其 I/O 数除以全部成员的平均值。延迟与其线程数和队列深度并列。",
     stages: "负载的各阶段", stageColumns: ["阶段", "始于", "时长", "要求 /s", "完成 /s", "平均", "p50", "p99", "p99.9", "剩余", "恢复用时"],
     stagesNote: "延迟为从预定时刻算起的响应时间，取该阶段内完成的 I/O；未能保持速率的阶段不给出。恢复：连续三个区间与无突发时一样快。",
     commits: "持久写入", commitsTitle: "让一条记录持久的各种方式", commitsNote: "延迟为同步调用的延迟；若写入本身即持久，则为写入的延迟。坐标轴为对数；横线为 95 % 置信区间。",

@@ -409,7 +409,7 @@ brief-part-uplink = shared link
 brief-part-one-core = one core
 brief-part-cores = its cores
 brief-part-all-cores = all cores
-brief-part-cpu-taken = CPU taken by others
+brief-part-cpu-taken = CPU contention
 brief-part-irq-core = interrupts' core
 brief-part-kernel-thread = kernel thread
 brief-part-file-system = file system
@@ -545,7 +545,7 @@ next-explain = with probes that relieve one part each
 next-direct = the drive instead of memory
 next-inspect = links, settings and advice for this part
 next-streams-alone = each stream alone as well: how much running together costs
-next-longer = longer, to tell the sides apart
+next-longer = run longer, to decide between the sides
 next-report = the page with pictures
 
 # How far the figures can be trusted.
@@ -595,7 +595,7 @@ trust-not-run = { $all ->
    *[other] { $count } of { $all } steps were refused or failed
   }
 trust-not-reached = { $count } of { $all } steps did not run
-trust-mend-resume = go on with the run (fathom run --resume)
+trust-mend-resume = resume the run (fathom run --resume)
 trust-mend-idle = { $all ->
     [1] stop other work
    *[other] stop other work, or add --wait-idle
@@ -710,7 +710,7 @@ raid-members-share = { $said } They share what limits them: a drive, a link or a
 raid-stripes = { $level }: writes of whole stripes { $whole }{ $whole-pm }, of { $block } { $part }{ $part-pm }: for the parity of a part { $reads } member reads come before each write.
 raid-degraded = { $level } without { $missing }: { $rate }{ $rate-pm } of { $kind }, { $share } of what all members give.
 raid-degraded-more = { $level } without { $missing }: { $rate }{ $rate-pm } of { $kind }, { $times }{ $times-pm } the rate of the whole array.
-rebuilds-title = A member rebuilt beside the load: what a limit leaves the load
+rebuilds-title = Rebuild during the load: rates and latencies for each rebuild limit
 rebuilds-head-load = load
 rebuilds-head-depth = depth
 rebuilds-head-limit = limit
@@ -729,8 +729,8 @@ rebuilds-unknown = not known
 raid-rebuild-at = { $level } rebuilds a member at { $speed } ({ $asked } asked for)
 raid-rebuild-full = { $level } rebuilds a member as fast as it can, at { $speed }
 raid-rebuild-whole = { $said }: whole in { $time }
-raid-rebuild-load = { $said }; meanwhile { $rate }{ $rate-pm } of { $kind }, { $times } what the whole array gives, p99 { $p99 } instead of { $before }.
-raid-rebuild-times = { $said }; meanwhile { $rate }{ $rate-pm } of { $kind }, { $times } what the whole array gives.
-raid-rebuild-alone = { $said }; meanwhile { $rate }{ $rate-pm } of { $kind }.
+raid-rebuild-load = { $said }; during the rebuild { $rate }{ $rate-pm } of { $kind }, { $times } the rate of the whole array, p99 { $p99 } instead of { $before }.
+raid-rebuild-times = { $said }; during the rebuild { $rate }{ $rate-pm } of { $kind }, { $times } the rate of the whole array.
+raid-rebuild-alone = { $said }; during the rebuild { $rate }{ $rate-pm } of { $kind }.
 raid-md-beside = { $level }: { $rate }{ $rate-pm } of { $kind }, { $times }{ $times-pm } what { $other } gives in user space.
 raid-latency = { $level }, one I/O at a time: reads { $reads }{ $reads-pm }, writes { $writes }{ $writes-pm } (mean).

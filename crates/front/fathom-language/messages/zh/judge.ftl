@@ -367,7 +367,7 @@ brief-part-uplink = 共享链路
 brief-part-one-core = 单个核心
 brief-part-cores = 所在的核
 brief-part-all-cores = 全部核心
-brief-part-cpu-taken = CPU 被占用
+brief-part-cpu-taken = CPU 争用
 brief-part-irq-core = 中断核
 brief-part-kernel-thread = 内核线程
 brief-part-file-system = 文件系统
@@ -500,7 +500,7 @@ next-explain = 加上逐一放宽各部分的探测
 next-direct = 测磁盘而不是内存
 next-inspect = 该部分的链路、设置与建议
 next-streams-alone = 再单独运行每个流：同时运行的代价有多大
-next-longer = 测得更久，以区分两侧
+next-longer = 运行更久，以判断哪一侧更快
 next-report = 带图的页面
 
 # 数据可信到什么程度。
@@ -550,7 +550,7 @@ trust-not-run = { $all ->
    *[other] { $all } 个步骤中有 { $count } 个被拒绝或失败
   }
 trust-not-reached = { $all } 个步骤中有 { $count } 个没有运行
-trust-mend-resume = 继续这次运行（fathom run --resume）
+trust-mend-resume = 恢复这次运行（fathom run --resume）
 trust-mend-idle = { $all ->
     [1] 停止其他工作
    *[other] 停止其他工作，或加 --wait-idle
@@ -665,7 +665,7 @@ raid-members-share = { $said }它们共用限制自己的部件：同一块盘�
 raid-stripes = { $level }：整条带写 { $whole }{ $whole-pm }，{ $block } 写 { $part }{ $part-pm }：为部分条带计算校验，每次写之前需 { $reads } 次成员读。
 raid-degraded = { $level } 缺 { $missing } 个成员：{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $share }。
 raid-degraded-more = { $level } 缺 { $missing } 个成员：{ $kind } { $rate }{ $rate-pm }，为完整阵列速率的 { $times }{ $times-pm }。
-rebuilds-title = 在负载旁重建成员：各限速给负载留下什么
+rebuilds-title = 负载期间的重建：各重建限速下的速率与延迟
 rebuilds-head-load = 负载
 rebuilds-head-depth = 深度
 rebuilds-head-limit = 限速
@@ -684,8 +684,8 @@ rebuilds-unknown = 未知
 raid-rebuild-at = { $level } 以 { $speed } 重建一个成员（要求 { $asked }）
 raid-rebuild-full = { $level } 以最快速度 { $speed } 重建一个成员
 raid-rebuild-whole = { $said }：全部重建需 { $time }
-raid-rebuild-load = { $said }；其间{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $times }，p99 { $p99 }（完整时 { $before }）。
-raid-rebuild-times = { $said }；其间{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $times }。
-raid-rebuild-alone = { $said }；其间{ $kind } { $rate }{ $rate-pm }。
+raid-rebuild-load = { $said }；重建期间{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $times }，p99 { $p99 }（完整时 { $before }）。
+raid-rebuild-times = { $said }；重建期间{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $times }。
+raid-rebuild-alone = { $said }；重建期间{ $kind } { $rate }{ $rate-pm }。
 raid-md-beside = { $level }：{ $kind } { $rate }{ $rate-pm }，为用户态 { $other } 的 { $times }{ $times-pm }。
 raid-latency = { $level } 逐个 I/O：读 { $reads }{ $reads-pm }，写 { $writes }{ $writes-pm }（平均）。
