@@ -19,7 +19,9 @@ export const arrayPx = (load: ArrayLoad): number => 52 + ROW_PX * load.cells.len
 
 /** `75 %`. */
 export function shareText(share: number | null): string {
-  return share === null ? "" : `${Math.round(100 * share)} %`;
+  if (share === null) return "";
+  // More than all of it says that the members were not at their limit alone.
+  return share > 1 ? "≥100 %" : `${Math.round(100 * share)} %`;
 }
 
 export function arrayBars(load: ArrayLoad, p: Palette, width: number): EChartsOption {

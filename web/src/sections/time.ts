@@ -13,7 +13,9 @@ function steadiness(step: StepView): string {
   const s = step.steady;
   if (!s) return t.unjudged;
   const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
-  const head = s.reached ? t.steady(s.rounds) : s.why === "cannot_tell" ? t.unsure(s.rounds) : t.notSteady(s.rounds);
+  // A test of rounds is judged by them, any other step by the intervals of its window.
+  const over = s.pts ? t.rounds(s.rounds) : t.intervals(s.rounds);
+  const head = s.reached ? t.steady(over) : s.why === "cannot_tell" ? t.unsure(over) : t.notSteady(over);
   const rule = hasP99(step) ? t.p99Rule : t.noP99;
   const pct = s.drift_pct_per_minute;
   if (pct === null) return `${head}. ${rule}`;

@@ -195,9 +195,12 @@ fn sentence(own: &OwnVerdict, window: Window) -> Message {
             Window::FiveRounds => msg!("steady-drift-over-rounds", drift = drift),
         }
     };
+    let margin = Quantity::pct(DRIFT_MARGIN_PCT);
     match own.why {
-        None if own.warmup == 0 => msg!("steady-reached", drift = drift()),
-        None => msg!("steady-reached-after", warmup = own.warmup, points = own.points, drift = drift()),
+        None if own.warmup == 0 => msg!("steady-reached", drift = drift(), margin = margin),
+        None => {
+            msg!("steady-reached-after", warmup = own.warmup, points = own.points, drift = drift(), margin = margin)
+        }
         Some(Unsteady::WarmUpTooLong) => msg!("steady-warm-up-too-long"),
         Some(Unsteady::BeginningDiffers) => msg!("steady-beginning-differs"),
         Some(Unsteady::LevelChanges) => match own.left_at {

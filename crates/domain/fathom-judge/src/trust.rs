@@ -296,7 +296,7 @@ mod tests {
         let steps = [step(0.02), step(0.02)];
         let (level, reasons, mend) = said(&trust(&steps, 14, false));
         assert_eq!((level, reasons), (TrustLevel::Poor, vec!["14 of 16 steps did not run".to_owned()]));
-        assert_eq!(mend.as_deref(), Some("go on with the run (fathom run --resume)"));
+        assert_eq!(mend.as_deref(), Some("resume the run (fathom run --resume)"));
     }
 
     #[test]

@@ -126,13 +126,13 @@ fn a_change_of_5_percent_is_found_with_five_runs_a_side_or_a_ledger() {
 
 #[test]
 fn sides_of_too_few_runs_are_inconclusive_without_other_runs_and_say_so() {
-    for (runs, words) in [(1, "A has 1 and B 1"), (2, "A has 2 and B 2")] {
+    for (runs, words) in [(1, "A: 1, B: 1"), (2, "A: 2, B: 2")] {
         let c = trial(1, (runs, 0, 1), 0.5, 0.0);
         let step = &c.steps[0];
         assert_eq!((step.verdict, step.ci95, step.spread), (Speed::Inconclusive, None, None));
         assert!((step.ratio.expect("a ratio") - 0.5).abs() < 0.02);
         let why = fathom_language::english(step.inconclusive.as_ref().expect("a reason"));
-        assert!(why.contains(words) && why.contains("three a side"), "{why}");
+        assert!(why.contains(words) && why.contains("use three runs per side"), "{why}");
         assert!(fathom_language::english(&c.answer).contains(words), "{:?}", c.answer);
     }
     // Two past runs tell one difference: not enough.

@@ -129,31 +129,55 @@ impl<'a> MemberCeiling<'a> {
         Quantity::iops(self.iops).with_ci95(half.map(|half| [self.iops - half, self.iops + half]))
     }
 
-    /// In a sentence.
+    /// In a sentence; no share above all of it, which says that the ceiling was too low or noisy.
     pub(super) fn sentence(&self) -> Message {
         let kind = Kind::of(self.step).message();
         let (rate, ceiling, share) = (iops(self.step), self.iops(), self.share());
         let (reads, writes) = (counted(self.reads), counted(self.writes));
-        let said = msg!(
-            "verdict-array-ceiling",
-            kind = kind,
-            rate = rate,
-            share = share,
-            ceiling = ceiling,
-            reads = reads,
-            writes = writes
-        );
-        match self.bare_iops {
-            _ if self.is_exceeded() => msg!("verdict-array-exceeded", said = said),
+        let said = match () {
+            () if self.is_exceeded() => msg!(
+                "verdict-array-exceeded",
+                kind = kind,
+                rate = rate,
+                ceiling = ceiling,
+                reads = reads,
+                writes = writes
+            ),
+            () if share.value > 100.0 => msg!(
+                "verdict-array-reached",
+                kind = kind,
+                rate = rate,
+                ceiling = ceiling,
+                reads = reads,
+                writes = writes
+            ),
+            () => msg!(
+                "verdict-array-ceiling",
+                kind = kind,
+                rate = rate,
+                share = share,
+                ceiling = ceiling,
+                reads = reads,
+                writes = writes
+            ),
+        };
+        match self.bare_iops.filter(|_| !self.is_exceeded()) {
             None => said,
             Some(bare) => msg!("verdict-array-bare", said = said, bare = Quantity::iops(bare)),
         }
     }
 
-    /// The share as a headline figure.
+    /// The share as a headline figure; where it is above all of it, how many times what the members gave alone.
     pub(super) fn figure(&self) -> Figure {
         let kind = Kind::of(self.step).message();
-        figure(msg!("verdict-figure-array-share", kind = kind), self.share(), self.step)
+        let share = self.share();
+        if share.value > 100.0 {
+            let ci95 = share.ci95.map(|ends| ends.map(|end| end / 100.0));
+            let times = Quantity::times(share.value / 100.0).with_ci95(ci95);
+            return figure(msg!("verdict-figure-array-times", kind = kind), times, self.step);
+        }
+        let ci95 = share.ci95.map(|[low, high]| [low, high.min(100.0)]);
+        figure(msg!("verdict-figure-array-share", kind = kind), share.with_ci95(ci95), self.step)
     }
 }
 
@@ -315,6 +339,29 @@ mod tests {
         assert!(found.is_exceeded());
         let said = samples::words([&found.sentence()]).remove(0);
         assert!(said.contains("not at their limit"), "{said}");
+        assert!(
+            said.contains("at least all that the members gave alone: 40.0k IOPS ±") && !said.contains("150"),
+            "{said}"
+        );
+        let figure = found.figure();
+        assert_eq!((figure.unit, figure.value), (fathom_message::Unit::Times, 1.5), "no share of 150 %");
+    }
+
+    #[test]
+    fn no_share_is_above_all_of_the_ceiling() {
+        let (reads, mut writes) = (step(0, &MEMBERS, OpMix::READ, 400e3), step(1, &MEMBERS, OpMix::WRITE, 100e3));
+        // 102 % of a ceiling that is known to a quarter: all of it.
+        writes.iops_ci95 = Some([75e3, 125e3]);
+        let array = raid5(41e3);
+        let found = MemberCeiling::of(&array, &[&reads, &writes, &array]).expect("a figure");
+        assert!(!found.is_exceeded());
+        let said = samples::words([&found.sentence()]).remove(0);
+        assert!(said.contains("41.0k ±0.5 %, all of the 40.0k IOPS ±20"), "{said}");
+        assert!(!said.contains("102"), "{said}");
+        // Below it the interval of the share ends with all of it.
+        let array = raid5(39e3);
+        let found = MemberCeiling::of(&array, &[&reads, &writes, &array]).expect("a figure");
+        assert_eq!(found.figure().ci95.map(|[_, high]| high), Some(100.0));
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub(super) fn limit_cell(step: &StepView) -> Message {
     }
 }
 
+/// The same without its probability, where a cell has no room for it: `device`.
+pub(super) fn limit_part(step: &StepView) -> Message {
+    part_cell(step).unwrap_or_else(|| msg!("brief-cell-limit-unknown"))
+}
+
 /// The part that limits the step, without an article: rows of the small table are held to 80 columns.
 fn part_cell(step: &StepView) -> Option<Message> {
     Some(match step.limit.name {

@@ -100,6 +100,8 @@ struct Parts {
     flush: Option<(f64, f64)>,
     /// Writes that reached the device for each commit, and the time of a plain one of the same record.
     writes: Option<(f64, f64)>,
+    /// The mean time of a sync, and the share of the thread's time that syncs hold.
+    sync: Option<(f64, f64)>,
 }
 
 impl Parts {
@@ -109,6 +111,7 @@ impl Parts {
             whole: f64::from(log.threads) * 1e9 / log.iops.max(1e-9),
             flush: flushes_per_write(log),
             writes: same.and_then(|plain| Some((writes_per_write(log)?, plain.lat_ns.as_ref()?.mean))),
+            sync: sync_share(log),
         }
     }
 
@@ -116,17 +119,30 @@ impl Parts {
         (ns / self.whole).clamp(0.0, 1.0)
     }
 
-    /// `None` where the kernel does not count the device's flushes.
-    fn set_by(&self) -> Option<(SetBy, f64)> {
+    /// The shares of flushes, of writes and of the host, of all that a commit takes: one source for every text. The writes are
+    /// at most what the flushes leave. `None` where the kernel does not count the device's flushes.
+    fn shares(&self) -> Option<[f64; 3]> {
         let flush = self.share(self.flush?.1);
         let writes = self.share(self.writes.map_or(0.0, |(count, each)| count * each)).min(1.0 - flush);
-        let host = 1.0 - flush - writes;
+        Some([flush, writes, 1.0 - flush - writes])
+    }
+
+    fn set_by(&self) -> Option<(SetBy, f64)> {
+        let [flush, writes, host] = self.shares()?;
         let parts = [(SetBy::Flush, flush), (SetBy::Writes, writes), (SetBy::Host, host)];
         parts.into_iter().find(|(_, share)| *share > SETS_SHARE)
     }
 
     fn sentences(&self) -> Vec<Message> {
         let mut out = Vec::new();
+        if let Some((mean_ns, share)) = self.sync.filter(|(_, share)| *share >= SETS_SHARE) {
+            out.push(msg!(
+                "commit-part-sync",
+                mean = Quantity::ns(mean_ns),
+                whole = Quantity::ns(self.whole),
+                share = Quantity::share(share)
+            ));
+        }
         if let Some((count, ns)) = self.flush {
             out.push(msg!(
                 "commit-part-flush",
@@ -139,23 +155,50 @@ impl Parts {
             out.push(msg!("commit-no-flush-count"));
         }
         if let Some((count, each)) = self.writes {
-            let share = Quantity::share(self.share(count * each));
-            let (count, each) = (Quantity::times(count), Quantity::ns(each));
-            out.push(msg!("commit-part-write", count = count, time = each, share = share));
+            let alone = self.share(count * each);
+            let writes = self.shares().map_or(alone, |[_, writes, _]| writes);
+            let (count, each, share) = (Quantity::times(count), Quantity::ns(each), Quantity::share(writes));
+            out.push(match writes < alone {
+                true => msg!("commit-part-write-rest", count = count, time = each, share = share),
+                false => msg!("commit-part-write", count = count, time = each, share = share),
+            });
         }
         out
     }
 }
 
+/// The mean time of a sync, and the share of the thread's time that syncs hold: what the limit of the step is named by
+/// (`pace::flush` of fathom-model).
+fn sync_share(log: &StepView) -> Option<(f64, f64)> {
+    let syncs = log.syncs.as_ref()?;
+    let (sync_ns, io_ns) = (syncs.lat_ns.as_ref()?.mean, log.lat_ns.as_ref()?.mean);
+    let (in_syncs, in_ios) = (syncs.ios as f64 * sync_ns, log.ios as f64 * io_ns);
+    (in_syncs > 0.0).then(|| (sync_ns, in_syncs / (in_syncs + in_ios)))
+}
+
 fn headline(log: &StepView, parts: &Parts) -> Message {
-    let set_by = match parts.set_by() {
-        Some((SetBy::Flush, share)) => msg!("commit-set-by-flush", share = Quantity::share(share)),
-        Some((SetBy::Writes, share)) => msg!("commit-set-by-write", share = Quantity::share(share)),
-        Some((SetBy::Host, share)) => msg!("commit-set-by-host", share = Quantity::share(share)),
-        None if parts.flush.is_none() => msg!("commit-set-by-unknown"),
-        None => msg!("commit-set-by-several"),
+    let set_by = match parts.sync.filter(|(_, share)| *share >= SETS_SHARE) {
+        Some((_, share)) => in_sync(Quantity::share(share), parts),
+        None => match parts.set_by() {
+            Some((SetBy::Flush, share)) => msg!("commit-set-by-flush", share = Quantity::share(share)),
+            Some((SetBy::Writes, share)) => msg!("commit-set-by-write", share = Quantity::share(share)),
+            Some((SetBy::Host, share)) => msg!("commit-set-by-host", share = Quantity::share(share)),
+            None if parts.flush.is_none() => msg!("commit-set-by-unknown"),
+            None => msg!("commit-set-by-several"),
+        },
     };
     msg!("commit-headline", rate = commits(log), time = Quantity::ns(parts.whole), set_by = set_by)
+}
+
+/// What most of the sync is for, where syncs hold most of the time: the step is then limited by them.
+fn in_sync(sync: Quantity, parts: &Parts) -> Message {
+    match parts.set_by() {
+        Some((SetBy::Flush, share)) => msg!("commit-sync-for-flush", sync = sync, share = Quantity::share(share)),
+        Some((SetBy::Writes, share)) => msg!("commit-sync-for-write", sync = sync, share = Quantity::share(share)),
+        Some((SetBy::Host, share)) => msg!("commit-sync-for-host", sync = sync, share = Quantity::share(share)),
+        None if parts.flush.is_none() => msg!("commit-sync-for-unknown", sync = sync),
+        None => msg!("commit-sync-for-several", sync = sync),
+    }
 }
 
 fn one_writer(log: &StepView) -> BriefRow {

@@ -14,7 +14,7 @@ use super::parts::{
     sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{Brief, ComparedFigure, Figure, PathsView, StepView, Verdict};
+use crate::document::{Brief, BriefRow, ComparedFigure, Figure, PathsView, StepView, Verdict};
 
 /// What is registered with the kernel beforehand, where the steps differ in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let answer = [fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)).chain(own.choice());
     let crossings = series.iter().flat_map(Series::crossings);
     let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).chain(crossings).chain(checks).collect();
-    let first_look = first_look(deepest, own, steps);
+    let first_look = first_look(deepest, own, &measured, steps);
     vec![verdict(question, first_look, sentences(answer), evidence, figures(deepest, one), steps)]
 }
 
@@ -142,15 +142,39 @@ fn front<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
     costs.iter().filter(|path| !is_beaten(path)).map(|(step, _)| *step).collect()
 }
 
-/// Who is fastest and who is cheapest, which path is best for which load, and a row for each path.
-fn first_look(contest: &Contest<'_>, series: &Series<'_>, steps: &[StepView]) -> Brief {
+/// How the two fastest paths relate; `None` where an interval is missing.
+fn relation_of_speeds(best: &StepView, next: &StepView) -> Option<Relation> {
+    speed_effect(best, next).map(|effect| relation(&effect, effect.p_value(), MARGIN_PCT))
+}
+
+/// `equal`, or `inconclusive` where intervals overlap or are missing.
+fn tie(relation: Option<Relation>) -> Message {
+    match relation {
+        Some(Relation::Same) => msg!("brief-paths-equal"),
+        _ => msg!("brief-paths-open"),
+    }
+}
+
+/// Who is fastest and who is cheapest, the best of each engine, which path is best for which load, and a row for each path.
+fn first_look(contest: &Contest<'_>, series: &Series<'_>, measured: &[&StepView], steps: &[StepView]) -> Brief {
+    let speed = by_speed(contest);
+    let of_path = |step: &&StepView| {
+        let latency = step.lat_ns.as_ref().map(|lat| msg!("brief-cell-mean", mean = Quantity::ns(lat.mean)));
+        row(path(step), [Some(rate_cell(rate(step))), latency, cost_cell(step)].into_iter().flatten())
+    };
+    let first = [Some(fastest_row(contest)), cheapest_row(contest), Some(engines_row(contest, measured))];
+    let rows = first.into_iter().flatten().chain(series.row()).chain(speed.iter().map(of_path));
+    brief(headline(contest), rows, study("pinning", steps, msg!("next-pinning")))
+}
+
+/// The fastest path and the cheapest, or the two that may be.
+fn headline(contest: &Contest<'_>) -> Message {
     let speed = by_speed(contest);
     let (best, next) = (speed[0], speed[1]);
-    let is_ahead = speed_effect(best, next)
-        .is_some_and(|effect| relation(&effect, effect.p_value(), MARGIN_PCT) == Relation::Higher);
+    let speeds = relation_of_speeds(best, next);
     let cheapest = surely_cheapest(contest);
     let (name, rate, in_flight) = (path(best), rate(best), contest.ios());
-    let headline = match (is_ahead, cheapest) {
+    match (speeds == Some(Relation::Higher), cheapest) {
         (true, Some((step, _))) if step.index == best.index => {
             msg!("brief-path-wins", best = name, in_flight = in_flight, rate = rate)
         }
@@ -162,27 +186,101 @@ fn first_look(contest: &Contest<'_>, series: &Series<'_>, steps: &[StepView]) ->
             cheapest = path(step),
             cost = Quantity::ns(cost.value)
         ),
+        (true, None) if by_cost(contest).len() < 2 => {
+            msg!("brief-path-fastest-no-cost", best = name, in_flight = in_flight, rate = rate)
+        }
         (true, None) => msg!("brief-path-fastest-alone", best = name, in_flight = in_flight, rate = rate),
         (false, Some((step, cost))) => msg!(
             "brief-path-tie",
             best = name,
             next = path(next),
+            how = tie(speeds),
             in_flight = in_flight,
             rate = rate,
             cheapest = path(step),
             cost = Quantity::ns(cost.value)
         ),
-        (false, None) => {
-            msg!("brief-path-tie-alone", best = name, next = path(next), in_flight = in_flight, rate = rate)
+        (false, None) => msg!(
+            "brief-path-tie-alone",
+            best = name,
+            next = path(next),
+            how = tie(speeds),
+            in_flight = in_flight,
+            rate = rate
+        ),
+    }
+}
+
+fn cost_cell(step: &StepView) -> Option<Message> {
+    cost_of(step).map(|cost| msg!("brief-cell-cost", cost = cost))
+}
+
+fn fastest_row(contest: &Contest<'_>) -> BriefRow {
+    let speed = by_speed(contest);
+    let (best, next) = (speed[0], speed[1]);
+    let cells = match relation_of_speeds(best, next) {
+        Some(Relation::Higher) => {
+            let name = msg!("brief-cell-path", path = path(best));
+            [Some(name), Some(rate_cell(rate(best))), cost_cell(best)].into_iter().flatten().collect()
+        }
+        other => vec![msg!(
+            "brief-cell-paths-rate",
+            how = tie(other),
+            best = path(best),
+            rate = rate(best),
+            next = path(next),
+            second = rate(next)
+        )],
+    };
+    row(msg!("brief-row-fastest"), cells)
+}
+
+/// `None` where fewer than two costs are known.
+fn cheapest_row(contest: &Contest<'_>) -> Option<BriefRow> {
+    let costs = by_cost(contest);
+    let [(least, cost), (next, second), ..] = costs[..] else { return None };
+    let cells = match relation_of_costs(least, next) {
+        Some(Relation::Lower) => {
+            let name = msg!("brief-cell-path", path = path(least));
+            [Some(name), Some(rate_cell(rate(least))), cost_cell(least)].into_iter().flatten().collect()
+        }
+        other => vec![msg!(
+            "brief-cell-paths-cost",
+            how = tie(other),
+            best = path(least),
+            cost = cost,
+            next = path(next),
+            second = second
+        )],
+    };
+    Some(row(msg!("brief-row-cheapest"), cells))
+}
+
+/// The most that each engine gave of the load: with as much in flight as the others where it was measured so.
+fn engines_row(contest: &Contest<'_>, measured: &[&StepView]) -> BriefRow {
+    let elsewhere = measured.iter().copied().filter(|step| {
+        Kind::of(step) == Kind::of(contest.steps[0])
+            && step.group == contest.steps[0].group
+            && place(step) == place(contest.steps[0])
+            && contest.steps.iter().all(|here| here.engine != step.engine)
+    });
+    let mut best: Vec<&StepView> = Vec::new();
+    for step in contest.steps.iter().copied().chain(elsewhere) {
+        match best.iter_mut().find(|of| of.engine == step.engine) {
+            Some(of) if of.iops >= step.iops => {}
+            Some(of) => *of = step,
+            None => best.push(step),
+        }
+    }
+    best.sort_by(|a, b| b.iops.total_cmp(&a.iops));
+    let cell = |step: &&StepView| {
+        let (engine, in_flight) = (step.engine.as_str(), step.threads * step.queue_depth);
+        match in_flight == contest.in_flight {
+            true => msg!("brief-cell-engine", engine = engine, rate = rate(step)),
+            false => msg!("brief-cell-engine-at", engine = engine, rate = rate(step), in_flight = in_flight),
         }
     };
-    let of_path = |step: &&StepView| {
-        let latency = step.lat_ns.as_ref().map(|lat| msg!("brief-cell-mean", mean = Quantity::ns(lat.mean)));
-        let cost = cost_of(step).map(|cost| msg!("brief-cell-cost", cost = cost));
-        row(path(step), [Some(rate_cell(super::parts::rate(step))), latency, cost].into_iter().flatten())
-    };
-    let rows = series.row().into_iter().chain(speed.iter().map(of_path));
-    brief(headline, rows, study("pinning", steps, msg!("next-pinning")))
+    row(msg!("brief-row-engines"), best.iter().map(cell))
 }
 
 fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {

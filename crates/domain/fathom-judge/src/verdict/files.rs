@@ -5,9 +5,12 @@
 //! the same number of threads.
 
 use fathom_message::{Message, Quantity, Unit, msg};
+use fathom_model::LimitName;
 use fathom_plan::{FileLoad, FileOp};
+use fathom_stats::Effect;
 
-use super::brief::{brief, limit_cell, limited, report, row};
+use super::brief::{brief, limit_part, limited, report, row};
+use super::caveats::limiting_part;
 use super::groups::{Point, judged, points};
 use super::parts::{change, figure, measured, nothing_measured, p99, sentences, times_as_much, verdict};
 use crate::document::{BriefRow, Figure, StepView, Verdict};
@@ -70,7 +73,7 @@ fn headline(main: &Point<'_>) -> Message {
     let best = main.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a load has a step");
     let kind = main.kind.message();
     if main.steps.len() == 1 {
-        return msg!("files-headline", rate = rate(best), kind = kind, limited = limited(best));
+        return msg!("files-headline", rate = rate(best), kind = kind, limited = limited_by(best));
     }
     match (main.winner, main.lead) {
         (Some(first), Some((ratio, ci95))) => {
@@ -82,7 +85,7 @@ fn headline(main: &Point<'_>) -> Message {
                 rate = rate(step),
                 kind = kind,
                 change = change,
-                limited = limited(step)
+                limited = limited_by(step)
             )
         }
         _ if main.lead.is_none() => {
@@ -120,27 +123,80 @@ fn fsync_cost(synced: &StepView, points: &[Point<'_>]) -> Option<Quantity> {
             && s.order.files.map(|f| (f.op, f.bytes_per_file)) == synced.order.files.map(|f| (f.op, f.bytes_per_file))
     };
     let plain = points.iter().flat_map(|p| p.steps.iter().copied()).find(|s| is_same(s))?;
-    is_synced(synced).then(|| times_as_much(plain, synced))
+    is_synced(synced).then(|| ratio_of_rates(plain, synced))
+}
+
+/// The ratio of two rates. Where the interval is wide its ends are those of the logarithm, which cannot fall below nothing:
+/// half widths add as squares there too.
+fn ratio_of_rates(this: &StepView, base: &StepView) -> Quantity {
+    let times = times_as_much(this, base);
+    match speed_ratio(this, base) {
+        Some([low, high]) if times.ci95.is_some_and(|[from, to]| (to - from) / 2.0 / times.value > WIDE_HALF) => {
+            times.with_ci95(Some([low, high]))
+        }
+        _ => times,
+    }
+}
+
+/// 95 % interval of the ratio by its logarithm; `None` where a rate has no interval.
+fn speed_ratio(this: &StepView, base: &StepView) -> Option<[f64; 2]> {
+    let effect = Effect::of_figures(base.iops, base.iops_ci95?.into(), this.iops, this.iops_ci95?.into())?;
+    let (low, high) = effect.ci95();
+    Some([low, high])
+}
+
+/// Widest half of an interval of a ratio, as a share of it, that is said as plus or minus.
+const WIDE_HALF: f64 = 0.25;
+
+/// Both ends of a ratio that is known to a factor alone; `None` where plus or minus says it, and where no interval is known.
+fn range(times: Quantity) -> Option<(Quantity, Quantity)> {
+    let [low, high] = times.ci95?;
+    let half = (high - low) / 2.0 / times.value;
+    (half > WIDE_HALF).then(|| (Quantity::times(low), Quantity::times(high)))
 }
 
 fn cost_row(costs: &[(&StepView, Quantity)], several: bool) -> Option<BriefRow> {
-    let cell = |(step, times): &(&StepView, Quantity)| match several {
-        true => msg!("files-cell-cost-of", group = step.group.clone(), times = *times),
-        false => msg!("files-cell-cost", times = *times),
+    let cell = |(step, times): &(&StepView, Quantity)| match (several, range(*times)) {
+        (true, None) => msg!("files-cell-cost-of", group = step.group.clone(), times = *times),
+        (true, Some((low, high))) => {
+            msg!("files-cell-cost-of-range", group = step.group.clone(), low = low, high = high)
+        }
+        (false, None) => msg!("files-cell-cost", times = *times),
+        (false, Some((low, high))) => msg!("files-cell-cost-range", low = low, high = high),
     };
     (!costs.is_empty()).then(|| row(msg!("files-row-cost"), costs.iter().map(cell)))
 }
 
+/// The limit alone in a cell. Its probability is called that: next to rates it was read as a share of the time.
+fn limit(step: &StepView) -> Message {
+    match step.limit.probability.filter(|_| step.limit.name != LimitName::Unknown) {
+        Some(p) => msg!("files-cell-limit-probable", limit = limit_part(step), probability = Quantity::share(p)),
+        None => limit_part(step),
+    }
+}
+
+/// The same after a figure.
+fn limited_by(step: &StepView) -> Message {
+    let is_part = !matches!(step.limit.name, LimitName::Unknown | LimitName::PageCache);
+    match step.limit.probability.filter(|_| is_part) {
+        Some(p) => msg!("files-limited-probable", what = limiting_part(step), probability = Quantity::share(p)),
+        None => limited(step),
+    }
+}
+
 fn limits_row(main: &Point<'_>, several: bool) -> BriefRow {
     let cell = |step: &&StepView| match several {
-        true => msg!("files-cell-limit-of", group = step.group.clone(), limit = limit_cell(step)),
-        false => limit_cell(step),
+        true => msg!("files-cell-limit-of", group = step.group.clone(), limit = limit(step)),
+        false => limit(step),
     };
     row(msg!("files-row-limit"), main.steps.iter().map(cell))
 }
 
 fn cost_sentence(step: &StepView, times: Quantity) -> Message {
-    msg!("files-cost", group = step.group.clone(), times = times)
+    match range(times) {
+        Some((low, high)) => msg!("files-cost-range", group = step.group.clone(), low = low, high = high),
+        None => msg!("files-cost", group = step.group.clone(), times = times),
+    }
 }
 
 /// Rate, p99 and limit of one load on one file system.
@@ -150,8 +206,8 @@ fn of_step(step: &StepView, several: bool) -> Message {
         false => step.label_message.clone(),
     };
     match slowest(step) {
-        Some(p99) => msg!("files-step", what = what, rate = rate(step), p99 = p99, limited = limited(step)),
-        None => msg!("files-step-without-p99", what = what, rate = rate(step), limited = limited(step)),
+        Some(p99) => msg!("files-step", what = what, rate = rate(step), p99 = p99, limited = limited_by(step)),
+        None => msg!("files-step-without-p99", what = what, rate = rate(step), limited = limited_by(step)),
     }
 }
 

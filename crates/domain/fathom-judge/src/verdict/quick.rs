@@ -53,9 +53,9 @@ fn of_kind(kind: &Loads<'_>, ceilings: &[MemberCeiling<'_>]) -> Vec<BriefRow> {
     match ceilings.iter().find(|ceiling| ceiling.is_of(best)) {
         None => rows_of(std::slice::from_ref(kind)),
         Some(ceiling) => {
-            let share = ceiling.share().with_ci95(None);
+            let share = Quantity::pct(ceiling.share().value.min(100.0));
             let share = match ceiling.is_exceeded() {
-                true => msg!("brief-cell-above-members", share = share),
+                true => msg!("brief-cell-above-members", ceiling = ceiling.iops()),
                 false => msg!("brief-cell-of-members", share = share),
             };
             vec![row(kind.name(), [rate_cell(rate(best)), depth_or_rate(best), share])]

@@ -11,7 +11,9 @@ use fathom_raid::Level;
 use super::arrays::{MemberCeiling, array_of};
 use super::brief::{brief, limit_cell, limited, report, row};
 use super::kind::{Kind, is_sequential};
-use super::parts::{figure, is_bandwidth, mean, measured, nothing_measured, rate, sentences, times_as_much, verdict};
+use super::parts::{
+    figure, iops, is_bandwidth, mean, measured, nothing_measured, rate, sentences, times_as_much, verdict,
+};
 use super::quick;
 use crate::document::{BriefRow, Figure, StepView, Verdict};
 use crate::sentences::counted;
@@ -162,7 +164,7 @@ fn headline(told: &[&Array<'_>], main: &Kind) -> Message {
     let shares = cells().filter_map(|(array, cell)| {
         Some(match whole_pct(&cell.ceiling?) {
             Some(share) => msg!("raid-level-share", level = array.name.clone(), share = share),
-            None => msg!("raid-level-rate", level = array.name.clone(), rate = short(cell.step)),
+            None => msg!("raid-level-all", level = array.name.clone()),
         })
     });
     let shares: Vec<Message> = shares.collect();
@@ -198,13 +200,25 @@ fn loss(array: &Array<'_>, cell: &Cell<'_>) -> Message {
 
 /// That a level gave more than its members alone, by more than its interval.
 fn exceeded(array: &Array<'_>, main: &Kind) -> Option<Message> {
-    let ceiling = array.cell(main)?.ceiling?;
-    (ceiling.share().ci95.is_some() && ceiling.is_exceeded()).then(|| msg!("raid-exceeded", level = array.name.clone()))
+    let cell = array.cell(main)?;
+    let ceiling = cell.ceiling?;
+    (ceiling.share().ci95.is_some() && ceiling.is_exceeded())
+        .then(|| msg!("raid-exceeded", level = array.name.clone(), rate = iops(cell.step), ceiling = ceiling.iops()))
 }
 
 /// A rate that fits a cell.
 fn short(step: &StepView) -> Quantity {
     if is_bandwidth(step) { rate(step).with_ci95(None) } else { Quantity::new(step.iops, Unit::PerS) }
+}
+
+/// What the members allow, in the unit of [`short`].
+fn short_ceiling(step: &StepView, ceiling: &MemberCeiling<'_>) -> Quantity {
+    let iops = ceiling.iops();
+    let (unit, per_io) = match is_bandwidth(step) {
+        true => (Unit::BytesPerS, step.bytes_per_s / step.iops.max(1e-9)),
+        false => (Unit::PerS, 1.0),
+    };
+    Quantity::new(iops.value * per_io, unit).with_ci95(iops.ci95.map(|ends| ends.map(|iops| iops * per_io)))
 }
 
 /// The share as an answer has room for it; the evidence has it with its interval. `None` where the array gave more than its
@@ -219,9 +233,13 @@ fn array_row(array: &Array<'_>) -> BriefRow {
     cells.sort_by_key(|cell| is_sequential(cell.step.pattern));
     let told = cells.into_iter().take(3).map(|cell| {
         let (what, rate) = (operations(cell), short(cell.step));
-        match cell.ceiling.as_ref().and_then(whole_pct) {
-            Some(share) => msg!("brief-cell-operation-share", what = what, rate = rate, share = share),
-            None => msg!("brief-cell-operation", what = what, rate = rate),
+        match (cell.ceiling.as_ref(), cell.ceiling.as_ref().and_then(whole_pct)) {
+            (_, Some(share)) => msg!("brief-cell-operation-share", what = what, rate = rate, share = share),
+            (Some(ceiling), None) => {
+                let ceiling = short_ceiling(cell.step, ceiling);
+                msg!("brief-cell-operation-above", what = what, rate = rate, ceiling = ceiling)
+            }
+            (None, None) => msg!("brief-cell-operation", what = what, rate = rate),
         }
     });
     row(array.name.clone(), told)
@@ -321,6 +339,16 @@ fn degraded(array: &Array<'_>, whole: &[&Array<'_>]) -> Vec<Message> {
     let sentence = |cell: &Cell<'_>| {
         let base = with_all.cell(&cell.kind)?;
         let share = times_as_much(cell.step, base.step);
+        if share.value > 1.0 {
+            return Some(msg!(
+                "raid-degraded-more",
+                level = array.name.clone(),
+                missing = array.missing,
+                kind = cell.kind.message(),
+                rate = rate(cell.step),
+                times = share
+            ));
+        }
         let pct = |value: f64| 100.0 * value;
         let share = Quantity::pct(pct(share.value)).with_ci95(share.ci95.map(|ends| ends.map(pct)));
         Some(msg!(

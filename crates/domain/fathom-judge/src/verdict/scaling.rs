@@ -4,7 +4,7 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::PlacementKind;
 use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, adjusted_p_values, relation};
 
-use super::brief::{brief, gives, limited, next, rate_cell, row, rows_of, study};
+use super::brief::{brief, gives, limit_part, limited, next, rate_cell, row, rows_of, study};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, by_kind, kind_order};
 use super::parts::{
@@ -24,6 +24,8 @@ struct Scaling<'a> {
     name: Message,
     /// The same for the small table.
     short_name: Message,
+    /// Whether its name says what differs from ladders of the same load.
+    is_one_of_several: bool,
     fit: Option<ScalingFit>,
 }
 
@@ -107,11 +109,10 @@ fn of_ladders(
     }
 }
 
-/// Where the first ladder bends, and a row for each.
-fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
-    let main = &ladders[0];
+/// How far the ladder is linear, what its last or first bent point gives, and its limit.
+fn headline(main: &Scaling<'_>) -> Message {
     let (axis, kind, last) = (main.axis(), &main.name, main.ladder.last());
-    let headline = match main.ladder.knee() {
+    match main.ladder.knee() {
         None => {
             let (count, rate) = (main.count(last), rate(main.step(last)));
             let (share, limited) = (share(main, last), limited(main.ladder.end()));
@@ -155,16 +156,51 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
             share = share(main, knee),
             limited = limited(main.step(knee))
         ),
-    };
+    }
+}
+
+/// The same for a ladder with a longer name: its rate is in the table.
+fn short_headline(main: &Scaling<'_>) -> Message {
+    let (axis, kind) = (main.axis(), &main.name);
+    let at = main.ladder.knee().unwrap_or(main.ladder.last());
+    let (count, share, limited) = (main.count(at), share(main, at), limited(main.step(at)));
+    match main.ladder.knee() {
+        None if main.ladder.may_bend() => msg!(
+            "brief-linear-inconclusive-of",
+            axis = axis,
+            kind = kind,
+            count = count,
+            share = share,
+            limited = limited
+        ),
+        None => msg!("brief-linear-of", axis = axis, kind = kind, count = count, share = share, limited = limited),
+        Some(1) => {
+            msg!("brief-knee-first-of", axis = axis, kind = kind, count = count, share = share, limited = limited)
+        }
+        Some(knee) => msg!(
+            "brief-knee-of",
+            axis = axis,
+            kind = kind,
+            straight = main.count(knee - 1),
+            count = count,
+            share = share,
+            limited = limited
+        ),
+    }
+}
+
+/// Where the first ladder bends, and a row for each.
+fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
+    let main = &ladders[0];
+    let headline = if main.is_one_of_several { short_headline(main) } else { headline(main) };
     let of_ladder = |ladder: &Scaling<'_>| {
         let last = ladder.ladder.last();
         let top = ladder.step(last);
         let count = msg!("brief-cell-count", count = ladder.count(last), axis = ladder.axis());
-        let share = share(ladder, last);
-        // Where it bends and why is more than a row of 80 columns holds: the cause is in the headline and the evidence.
+        let (share, limit) = (share(ladder, last), limit_part(ladder.ladder.end()));
         let efficiency = match ladder.ladder.knee() {
-            None => msg!("brief-cell-efficiency", share = share),
-            Some(knee) => msg!("brief-cell-knee", share = share, straight = ladder.count(knee - 1)),
+            None => msg!("brief-cell-efficiency", share = share, limit = limit),
+            Some(knee) => msg!("brief-cell-knee", straight = ladder.count(knee - 1), limit = limit),
         };
         row(ladder.short_name.clone(), [count, rate_cell(rate(top)), efficiency])
     };
@@ -190,7 +226,57 @@ fn scalings<'a>(axes: &[LadderAxis], steps: &[StepView], loads: &[&'a StepView])
         found.sort_by_key(|l| (usize::MAX - l.points.len(), kind_order(l.points[0].1)));
         out.extend(found.into_iter().map(|ladder| scaling(ladder, several)));
     }
+    name_differences(&mut out);
     out
+}
+
+/// What a ladder may keep at all its points, in the order in which it is named.
+const KEPT: [fn(&StepView) -> Message; 6] = [
+    |step| msg!("verdict-kept-drives", drives = step.devices),
+    |step| msg!("verdict-kept-threads", threads = step.threads),
+    |step| msg!("verdict-kept-depth", depth = step.queue_depth),
+    |step| msg!("verdict-kept-placement", placement = step.placement.as_str()),
+    |step| Message::verbatim(step.engine.as_str()),
+    |step| Message::verbatim(step.mode.as_str()),
+];
+
+/// Adds to names that are the same what differs between their ladders: drives, threads, depth, placement, engine. Where
+/// nothing of these does, the first step is named; ladders over different axes have their axis in the small table.
+fn name_differences(ladders: &mut [Scaling<'_>]) {
+    let same_name = |ladders: &[Scaling<'_>], at: usize| -> Vec<usize> {
+        let is_same =
+            |other: &Scaling<'_>| (other.ladder.axis, &other.name) == (ladders[at].ladder.axis, &ladders[at].name);
+        (0..ladders.len()).filter(|other| is_same(&ladders[*other])).collect()
+    };
+    let added: Vec<Option<Message>> = (0..ladders.len())
+        .map(|at| {
+            let same = same_name(ladders, at);
+            let kept = |of: usize, what: &fn(&StepView) -> Message| {
+                let mut words = ladders[of].steps().map(what);
+                let first = words.next()?;
+                words.all(|other| other == first).then_some(first)
+            };
+            let differs = |what: &&fn(&StepView) -> Message| same.iter().any(|of| kept(*of, what) != kept(at, what));
+            let words: Vec<Message> = KEPT.iter().filter(differs).filter_map(|what| kept(at, what)).collect();
+            (same.len() > 1).then(|| msg!("verdict-kept", list = Arg::list(words, Join::Space)))
+        })
+        .collect();
+    let named: Vec<bool> = (0..ladders.len())
+        .map(|at| same_name(ladders, at).iter().all(|other| *other == at || added[*other] != added[at]))
+        .collect();
+    for ((ladder, added), is_named) in ladders.iter_mut().zip(added).zip(named) {
+        let Some(what) = added else { continue };
+        let what = if is_named { what } else { msg!("verdict-kept-from", step = &ladder.step(0).label_message) };
+        ladder.is_one_of_several = true;
+        ladder.name = msg!("verdict-ladder-named", kind = ladder.name.clone(), what = what.clone());
+        ladder.short_name = msg!("verdict-ladder-named", kind = ladder.short_name.clone(), what = what);
+    }
+    let names: Vec<Message> = ladders.iter().map(|ladder| ladder.short_name.clone()).collect();
+    for (at, ladder) in ladders.iter_mut().enumerate() {
+        if names.iter().enumerate().any(|(other, name)| other != at && *name == names[at]) {
+            ladder.short_name = msg!("verdict-ladder-by", kind = names[at].clone(), axis = ladder.axis());
+        }
+    }
 }
 
 fn scaling(ladder: Ladder<'_>, several_groups: bool) -> Scaling<'_> {
@@ -209,7 +295,7 @@ fn scaling(ladder: Ladder<'_>, several_groups: bool) -> Scaling<'_> {
         (_, placement) => [placed(placement), placed(placement)],
     };
     let fit = ScalingFit::of(&ladder.points.iter().map(|(n, s)| (*n, s.iops)).collect::<Vec<_>>());
-    Scaling { ladder, name, short_name, fit }
+    Scaling { ladder, name, short_name, is_one_of_several: false, fit }
 }
 
 fn answer(ladder: &Scaling<'_>) -> Vec<Message> {
@@ -217,12 +303,14 @@ fn answer(ladder: &Scaling<'_>) -> Vec<Message> {
     let Some(knee) = ladder.ladder.knee() else {
         let last = ladder.ladder.last();
         let (count, rate, share) = (ladder.count(last), rate(ladder.step(last)), ladder.ladder.share(last));
-        return vec![match ladder.ladder.may_bend() {
+        let grows = match ladder.ladder.may_bend() {
             true => {
                 msg!("verdict-linear-inconclusive", axis = axis, kind = kind, count = count, rate = rate, share = share)
             }
             false => msg!("verdict-linear", axis = axis, kind = kind, count = count, rate = rate, share = share),
-        }];
+        };
+        let stops = msg!("verdict-growth-stopped", count = count, limit = limit(ladder.step(last)));
+        return vec![grows, msg!("verdict-growth-open"), stops];
     };
     let (count, step) = (ladder.count(knee), ladder.step(knee));
     let straight = ladder.count(knee - 1);
@@ -252,7 +340,7 @@ fn answer(ladder: &Scaling<'_>) -> Vec<Message> {
             peak = peak
         ),
     };
-    vec![bends, limit(step)]
+    vec![bends, msg!("verdict-growth-stopped", count = count, limit = limit(step))]
 }
 
 fn points(ladder: &Scaling<'_>) -> Message {

@@ -55,7 +55,8 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     if tests.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
-    let answer = sentences(tests.iter().flat_map(answer));
+    let means = tests.iter().any(|test| test.pts.is_some()).then(|| msg!("verdict-test-means"));
+    let answer = sentences(tests.iter().flat_map(answer).chain(means));
     let evidence = tests.iter().flat_map(|t| determination(t).into_iter().chain(table(t))).collect();
     let figures = tests.iter().flat_map(figures).take(6).collect();
     vec![verdict(question, first_look(&tests, run), answer, evidence, figures, steps)]
@@ -64,9 +65,9 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
 /// The first test's figure, and a row for each test.
 fn first_look(tests: &[Test<'_>], run: i64) -> Brief {
     let steady = |test: &Test<'_>| match test.pts.map(|pts| (pts.reached, pts.window)) {
-        Some((true, Some([first, last]))) => msg!("brief-cell-steady", first = first, last = last),
+        Some((true, Some([_, last]))) => msg!("brief-cell-steady", last = last, max = test.rounds_max()),
         Some((true, None)) => msg!("brief-cell-steady-somewhere"),
-        Some((false, _)) => msg!("brief-cell-not-steady", rounds = test.rounds()),
+        Some((false, _)) => msg!("brief-cell-not-steady", rounds = test.rounds(), max = test.rounds_max()),
         None => msg!("brief-cell-too-few-rounds", rounds = test.rounds()),
     };
     let main = &tests[0];
@@ -153,6 +154,12 @@ impl Test<'_> {
         }
     }
 
+    /// Most rounds that the plan has for it.
+    fn rounds_max(&self) -> u32 {
+        self.steps.iter().filter_map(|step| step.role.round).map(|round| round.max).max().unwrap_or(0)
+    }
+
+    /// Rounds that were done.
     fn rounds(&self) -> usize {
         let mut seen: Vec<u32> = self.steps.iter().filter_map(|s| Some(s.role.round?.index)).collect();
         seen.dedup();
@@ -219,12 +226,14 @@ fn answer(test: &Test<'_>) -> Vec<Message> {
     let figures: Vec<Message> = test.headline().iter().map(one).collect();
     let first = match test.pts.map(|pts| (pts.reached, pts.window)) {
         Some((true, Some([first, last]))) => {
-            msg!("verdict-test-steady", test = name, first = first, last = last, figures = figures)
+            let max = test.rounds_max();
+            msg!("verdict-test-steady", test = name, first = first, last = last, max = max, figures = figures)
         }
         // Runs from elsewhere may keep the verdict without its window.
         Some((true, None)) => msg!("verdict-test-steady-somewhere", test = name, figures = figures),
         Some((false, _)) => {
-            msg!("verdict-test-not-steady", test = name, rounds = test.rounds(), figures = figures)
+            let (rounds, max) = (test.rounds(), test.rounds_max());
+            msg!("verdict-test-not-steady", test = name, rounds = rounds, max = max, figures = figures)
         }
         None => return vec![msg!("verdict-test-too-few", test = name, rounds = test.rounds(), figures = figures)],
     };

@@ -2,9 +2,10 @@
 
 use fathom_message::{Message, Quantity, Unit, msg};
 
-use super::brief::{brief, report, row};
+use super::brief::{brief, limited, report, row};
 use super::goal::{Outcome, goal_words, outcome, terms};
 use super::is_of_reference;
+use super::kind::Kind;
 use super::parts::{figure, measured, nothing_measured, p99, sentences, verdict};
 use crate::document::{BriefRow, PairOutcome, PairView, StepView, SurfaceView, Verdict};
 
@@ -142,13 +143,19 @@ fn balanced<'a>(edge: &[&'a StepView]) -> Option<&'a StepView> {
 
 fn headline(surface: &SurfaceView, edge: &[&StepView], balanced: Option<&StepView>) -> Message {
     let goal = surface.goal.map(goal_words);
-    let beside = balanced.and_then(rates).filter(|(reads, writes)| *reads > 0.0 && *writes > 0.0);
-    match (beside, goal) {
-        (Some((reads, writes)), Some(goal)) => {
-            msg!("brief-surface", reads = per_s(reads), writes = per_s(writes), goal = goal)
-        }
-        (Some((reads, writes)), None) => {
-            msg!("brief-surface-held", reads = per_s(reads), writes = per_s(writes))
+    let both = balanced.and_then(|s| Some((s, rates(s)?))).filter(|(_, (reads, writes))| *reads > 0.0 && *writes > 0.0);
+    match (both, goal) {
+        (Some((step, (reads, writes))), goal) => {
+            let (reads, writes) = (per_s(reads), per_s(writes));
+            let (place, limited) = (Kind::of(step).place_message(), limited(step));
+            match goal {
+                Some(goal) => {
+                    msg!("brief-surface", reads = reads, writes = writes, place = place, goal = goal, limited = limited)
+                }
+                None => {
+                    msg!("brief-surface-held", reads = reads, writes = writes, place = place, limited = limited)
+                }
+            }
         }
         (None, Some(goal)) if edge.is_empty() => msg!("brief-surface-missed", goal = goal),
         (None, Some(goal)) => msg!("brief-surface-alone", goal = goal),
@@ -211,6 +218,31 @@ mod tests {
         let told: Vec<u32> = spread_out(&edge, 6).iter().map(|s| s.index).collect();
         assert_eq!((told.len(), told[0], told[5]), (6, 0, 14));
         assert!(told.windows(2).all(|w| w[0] < w[1]), "{told:?}");
+    }
+
+    /// The headline says that its limits are offered rates, of which load, and what limits that.
+    #[test]
+    fn the_headline_says_that_its_limits_are_offered_rates_and_at_which_load() {
+        let mut step = fathom_sample(0);
+        step.workload.mix = fathom_plan::OpMix { read_pct: 60, write_pct: 40, trim_pct: 0 };
+        step.load.rate = Some(fathom_plan::Rate { iops: 100e3, process: fathom_plan::RateProcess::Poisson });
+        step.role.rate_pair = Some(fathom_plan::RatePair { read_pct: 60, write_pct: 40 });
+        let mut view = crate::samples::view(&step, 100e3, 100.0);
+        view.limit.name = fathom_model::LimitName::Rate;
+        let headline = |goal: Option<fathom_plan::LatencyGoal>| {
+            let surface = SurfaceView { group: "A".to_owned(), goal, pairs: Vec::new(), edge: vec![0] };
+            fathom_language::english(&headline(&surface, &[&view], Some(&view)))
+        };
+        let held = headline(None);
+        assert_eq!(
+            held,
+            "An offered load of 60.0k/s reads with 40.0k/s writes (4k random) is completed without backlog, limited by the \
+             rate."
+        );
+        let goal = fathom_plan::LatencyGoal { mean_ns: None, p99_ns: Some(2_000_000) };
+        let kept = headline(Some(goal));
+        assert!(kept.contains("An offered load of 60.0k/s reads") && kept.contains("keeps p99 <= 2.00 ms"), "{kept}");
+        assert!(kept.split_whitespace().count() <= 25, "{kept}");
     }
 
     fn fathom_sample(index: u32) -> fathom_plan::Step {

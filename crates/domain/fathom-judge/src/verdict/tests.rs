@@ -286,7 +286,7 @@ fn scaling_names_the_knee_its_cause_and_the_law() {
     let verdict = one("scaling", &steps, None);
     assert_eq!(
         english(&verdict.answer),
-        "With drives, 4k random reads scale linearly to 4; 8 give 60 % (95 % interval 59 % to 60 %) of the ideal (2.00M IOPS ±0.5 %), and 2.01M IOPS ±0.5 % at most, with 16. The limit is the shared link."
+        "With drives, 4k random reads scale linearly to 4 and no further: 8 give 60 % (95 % interval 59 % to 60 %) of the ideal (2.00M IOPS ±0.5 %). The most is 2.01M IOPS ±0.5 %, with 16. At 8: The limit is the shared link."
     );
     holds(
         &verdict,
@@ -300,14 +300,15 @@ fn scaling_names_the_knee_its_cause_and_the_law() {
     let straight = one("scaling", &steps[..3], None);
     assert_eq!(
         english(&straight.answer),
-        "With drives, 4k random reads scale linearly to 4: 1.67M IOPS ±0.5 %, 99.4 % (95 % interval 99 % to 100.1 %) of 4 times the first."
+        "With drives, 4k random reads scale linearly to 4: 1.67M IOPS ±0.5 %, 99.4 % (95 % interval 99 % to 100.1 %) of 4 times the first. Growth did not end in the measured range. At 4: The limit is the device."
     );
     // Files may share a drive.
     for step in &mut steps {
         step.targets = (0..step.targets.len()).map(|i| format!("data/f{i}")).collect();
     }
     assert!(
-        english(&one("scaling", &steps, None).answer).starts_with("With files, 4k random reads scale linearly to 4;")
+        english(&one("scaling", &steps, None).answer)
+            .starts_with("With files, 4k random reads scale linearly to 4 and no further:")
     );
 }
 
@@ -326,7 +327,7 @@ fn a_ladder_bends_only_where_its_interval_says_so() {
         answer
     };
     assert!(
-        answer(170e3, 0.005).contains("fall below linear from the start; 2 give 85 % (95 % interval 84 % to 86 %)")
+        answer(170e3, 0.005).contains("fall below linear from the start: 2 give 85 % (95 % interval 84 % to 86 %)")
     );
     assert!(answer(195e3, 0.005).contains("scale linearly to 2: "));
     for inconclusive in [answer(178e3, 0.05), answer(182e3, 0.05)] {
@@ -335,6 +336,50 @@ fn a_ladder_bends_only_where_its_interval_says_so() {
             "{inconclusive}"
         );
     }
+}
+
+/// A ladder over threads for one drive and for two, pinned and not, and one over drives: six rows, six names.
+#[test]
+fn ladders_of_one_load_are_named_by_what_differs_between_them() {
+    let mut steps: Vec<StepView> = Vec::new();
+    for (placement, depth) in [(Placement::Unpinned, 32), (Placement::Cores, 32), (Placement::Unpinned, 8)] {
+        for drives in [1_u32, 2] {
+            for threads in [1_u32, 2, 4] {
+                let mut step = step(steps.len() as u32, 100, threads, depth);
+                step.placement = placement.clone();
+                step.targets = (0..drives).map(|d| TargetId::new(format!("/dev/d{d}"))).collect();
+                let iops = f64::from(drives * threads.min(2)) * 100e3;
+                let limit = if threads > 2 { LimitName::Core } else { LimitName::QueueDepth };
+                steps.push(limited(with_cpu(seen(&step, iops, 100.0), 4_000.0, 64), limit, ""));
+            }
+        }
+    }
+    let verdict = one("scaling", &steps, None);
+    let names: Vec<String> = verdict.brief.rows.iter().map(|row| english(&row.name)).collect();
+    let mut once = names.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!((once.len(), names.len()), (6, 6), "{names:?}");
+    assert!(names[0] == "4k random reads (T1 QD32 unpinned)", "{names:?}");
+    let threads: Vec<StepView> = steps.iter().filter(|step| step.devices == 1).cloned().collect();
+    let verdict = one("scaling", &threads, None);
+    let rows: Vec<String> = verdict.brief.rows.iter().map(|row| english(&row.name)).collect();
+    assert_eq!(rows, ["4k random reads (QD32)", "4k random reads, 1/core", "4k random reads (QD8)"]);
+    // Each row has where linear growth ends, and what stops it.
+    for row in &verdict.brief.rows {
+        let cells = words(&row.cells).join(" · ");
+        assert!(cells.ends_with("linear to 2: its cores"), "{cells}");
+    }
+    let answer = english(&verdict.answer);
+    assert!(
+        answer.contains("scale linearly to 2 and no further: 4 give") && answer.contains("At 4: The limit"),
+        "{answer}"
+    );
+    // Over drives and over threads the same load is two ladders.
+    let both: Vec<StepView> = steps.into_iter().take(6).filter(|step| step.devices == 1 || step.threads == 4).collect();
+    let verdict = one("scaling", &both, None);
+    let rows: Vec<String> = verdict.brief.rows.iter().map(|row| english(&row.name)).collect();
+    assert_eq!(rows, ["4k random reads by drives", "4k random reads by threads"]);
 }
 
 #[test]
@@ -516,23 +561,29 @@ fn snia_says_in_which_round_it_was_steady_and_prints_the_table() {
     let verdict = one("snia", &rounds("iops", true), None);
     assert_eq!(
         english(&verdict.answer),
-        "IOPS test: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %, 4k random reads 540k IOPS ±0.9 %."
+        "IOPS test: steady after 7 of at most 25 rounds; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %, 4k random reads 540k IOPS ±0.9 %. Steady means (SNIA PTS): over five rounds in a row the figure stays within 20 % of its average, and its trend within 10 %."
     );
     holds(
         &verdict,
         "IOPS test: rounds 3..7; average 182k IOPS, range 2 % of it (20 % allowed), slope over the window 0.4 % (10 % allowed), y = 183000 - 182 x.",
     );
     holds(&verdict, "IOPS test, 4k: reads 540k IOPS ±0.9 % · writes 182k IOPS ±0.9 %.");
+    // Rounds are named as such, with the most that there could be.
+    let headline = english(&verdict.brief.headline);
+    assert!(headline.contains("steady after 7 of at most 25 rounds"), "{headline}");
+    assert_eq!(words(&verdict.brief.rows[0].cells)[0], "steady after 7 of at most 25 rounds");
     let not = one("snia", &rounds("iops", false), None);
+    assert_eq!(words(&not.brief.rows[0].cells)[0], "not steady after 7 of at most 25 rounds");
     assert!(
-        english(&not.answer).starts_with("IOPS test: not steady within 7 rounds; the last five give"),
+        english(&not.answer)
+            .starts_with("IOPS test: not steady after 7 of at most 25 rounds; the last five rounds give"),
         "{}",
         english(&not.answer)
     );
     let writes: Vec<StepView> = rounds("wsat", true).into_iter().filter(|s| s.read_pct == 0).collect();
     assert_eq!(
         english(&one("snia", &writes, None).answer),
-        "Write saturation: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %. It began with 328k IOPS and ended with 182k IOPS (-44.4 %) after 169 GiB written."
+        "Write saturation: steady after 7 of at most 25 rounds; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %. It began with 328k IOPS and ended with 182k IOPS (-44.4 %) after 169 GiB written. Steady means (SNIA PTS): over five rounds in a row the figure stays within 20 % of its average, and its trend within 10 %."
     );
 }
 

@@ -25,9 +25,9 @@ compare-most-faster = Most faster: { $step }, { $change }{ $change-ci }.
 compare-spread-runs = Spread from run to run: { $spread } at most, from the { $runs } runs compared.
 compare-spread-ledger = Spread from run to run: { $spread } at most, from { $runs } runs of this kind of load on this host.
 compare-inconclusive-because = Inconclusive: { $why }.
-compare-why-one-draw = a run is one draw: A has { $a } and { $side } { $b }; three a side tell, or three past runs of this load here
+compare-why-one-draw = too few runs (A: { $a }, { $side }: { $b }); use three runs per side, or have three earlier runs of this load on this host
 compare-why-unknown-host = { $side } does not say on which host it was measured, as imports do not, so its spread from run to run is not known
-compare-why-one-leg = a side was measured once only, which does not tell how far it varies
+compare-why-one-leg = one side was measured only once, so its variation is unknown
 compare-why-interval = the interval holds both a difference and none
 
 ## The first look
@@ -41,7 +41,7 @@ compare-faster = faster
 compare-slower = slower
 compare-same = same
 compare-inconclusive = inconclusive
-next-three-runs = three runs a side tell: fathom compare 1,2,3 4,5,6
+next-three-runs = three runs per side: fathom compare 1,2,3 4,5,6
 
 ## Caveats and notes
 

@@ -25,9 +25,9 @@ compare-most-faster = 变快最多的：{ $step }，{ $change }{ $change-ci }。
 compare-spread-runs = 运行间波动：最大 { $spread }，来自所比较的 { $runs } 次运行。
 compare-spread-ledger = 运行间波动：最大 { $spread }，来自本机同类负载的 { $runs } 次运行。
 compare-inconclusive-because = 无法判断：{ $why }。
-compare-why-one-draw = 一次运行只是一次抽样，A 有 { $a } 次，{ $side } 有 { $b } 次；每方需要三次运行，或本机此负载已有三次运行
+compare-why-one-draw = 运行次数太少（A：{ $a }，{ $side }：{ $b }）；请每侧运行三次，或在本机先有三次此负载的运行
 compare-why-unknown-host = { $side } 未注明测量所在的主机（导入的结果即如此），因此其运行间波动未知
-compare-why-one-leg = 有一方只测量了一次，无从得知其波动
+compare-why-one-leg = 有一侧只测量了一次，因此其波动未知
 compare-why-interval = 区间既包含差异也包含无差异
 
 ## 第一眼
@@ -41,7 +41,7 @@ compare-faster = 更快
 compare-slower = 更慢
 compare-same = 相同
 compare-inconclusive = 无定论
-next-three-runs = 每侧三次运行即可判断：fathom compare 1,2,3 4,5,6
+next-three-runs = 每侧三次运行：fathom compare 1,2,3 4,5,6
 
 ## 注意事项与说明
 

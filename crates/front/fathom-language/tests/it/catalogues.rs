@@ -143,3 +143,23 @@ fn chinese_words_are_chinese() {
         .collect();
     assert!(same.is_empty(), "left in English: {same:#?}");
 }
+
+/// Phrases that a reader who is no native speaker had to translate: see the style guide for what to write.
+const STUMBLES: [&str; 9] = [
+    "even share",
+    "neighbouring step",
+    "a side tell",
+    "runs a side",
+    "one draw",
+    "go on with the run",
+    "of its own for",
+    "that others took",
+    "not told apart",
+];
+
+#[test]
+fn no_message_has_a_phrase_that_readers_stumble_over() {
+    let lines = CATALOGUES.iter().flat_map(|catalogue| catalogue.text(Language::English).lines());
+    let found: Vec<&str> = lines.filter(|line| STUMBLES.iter().any(|phrase| line.contains(phrase))).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}

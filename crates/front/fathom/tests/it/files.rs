@@ -199,7 +199,7 @@ fn the_study_of_files_holds_each_target_against_the_others_and_says_what_fsync_c
     let figures = document["verdict"][0]["figures"].as_array().expect("figures");
     assert_eq!(figures.len(), 4, "two rates and what fsync costs: {figures:?}");
     let ended = place.run("show last --details");
-    assert!(ended.out.contains("fsync for each") && ended.out.contains("With fsync a file takes"), "{}", ended.out);
+    assert!(ended.out.contains("an fsync per file") && ended.out.contains("With fsync a file takes"), "{}", ended.out);
     // One target is no group beside others.
     let ended = place.run(&format!("run files --only durable --target left {words}"));
     assert!(ended.code == Some(0) && !ended.out.contains("faster"), "{}{}", ended.out, ended.err);

@@ -92,7 +92,7 @@ fn a_drive_without_volatile_cache_is_told_apart() {
     let log =
         Log { every: 1, iops: 25_000.0, flushes: 0.0, flush_us: 0.0, writes: 1.0, cache: Some(WriteCache::Through) };
     let (headline, rows) = answer(&with_plain(&[log]));
-    assert!(rows.last().expect("rows").contains("none that a power cut empties"), "{rows:?}");
+    assert!(rows.last().expect("rows").contains("no volatile write cache"), "{rows:?}");
     assert!(headline.contains("writes take 50 %") || headline.contains("no part takes more than half"), "{headline}");
 }
 
@@ -101,6 +101,40 @@ fn what_neither_flush_nor_writes_explain_is_the_hosts() {
     let log = Log { every: 1, iops: 400.0, flushes: 1.0, flush_us: 40.0, writes: 2.6, cache: VOLATILE };
     let (headline, _) = answer(&with_plain(&[log]));
     assert!(headline.contains("the host takes 96 %"), "{headline}");
+}
+
+/// A sync after each record, of this mean time, while the record itself takes 3 us.
+fn with_syncs(mut view: StepView, mean_us: f64) -> StepView {
+    let syncs = view.ios;
+    view.lat_ns = Some(samples::latency(syncs, 3.0));
+    view.syncs = Some(DirectionView {
+        ios: syncs,
+        iops: view.iops,
+        bytes_per_s: 0.0,
+        short_ios: 0,
+        lat_ns: Some(samples::latency(syncs, mean_us)),
+    });
+    view
+}
+
+/// The table of steps calls such a log limited by its flush, which is the sync; the answer says what most of it is for.
+#[test]
+fn the_share_of_writes_is_said_to_be_in_the_sync_that_limits_the_step() {
+    let one = Log { every: 1, iops: 10_500.0, flushes: 1.0, flush_us: 30.4, writes: 2.0, cache: VOLATILE };
+    let mut steps = with_plain(&[one]);
+    // Two plain writes take longer than the flush leaves: the share is one figure in all texts.
+    steps[0].lat_ns = Some(samples::latency(1000, 73.0));
+    steps[1] = with_syncs(steps[1].clone(), 90.0);
+    let verdict = verdicts(&Message::verbatim("?"), &steps, 7).remove(0);
+    let (headline, _) = samples::first_look(&verdict);
+    assert!(headline.ends_with("the sync takes 97 %, mostly for the drive's writes (68 %)."), "{headline}");
+    let said = samples::words(&verdict.evidence).join("\n");
+    assert!(said.contains("97 % of the thread's time, so the limit is named flush"), "{said}");
+    assert!(said.contains("the writes take all the rest: 68 % of a commit") && !said.contains("100 %"), "{said}");
+    // Where syncs hold less than half, the step is not limited by them, and the answer names no sync.
+    steps[1] = with_syncs(steps[1].clone(), 2.0);
+    let (headline, _) = answer(&steps);
+    assert!(headline.ends_with("the drive's writes take 68 %."), "{headline}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn the_faster_file_system_is_named_and_what_fsync_costs_on_each() {
     ];
     let (headline, rows) = answer(&steps);
     assert!(headline.contains("xfs") && headline.contains("+100"), "{headline}");
-    let cost = rows.iter().find(|row| row.starts_with("fsync")).expect("a row of costs");
+    let cost = rows.iter().find(|row| row.starts_with("an fsync")).expect("a row of costs");
     assert!(cost.contains("ext4 90") && cost.contains("xfs 40"), "{cost}");
 }
 
@@ -36,7 +36,7 @@ fn the_faster_file_system_is_named_and_what_fsync_costs_on_each() {
 fn file_systems_that_give_the_same_are_not_ranked() {
     let (headline, rows) = answer(&[made(0, "ext4", true, 1000.0), made(1, "xfs", true, 1001.0)]);
     assert!(headline.contains("none is faster beyond doubt"), "{headline}");
-    assert!(rows.iter().all(|row| !row.starts_with("fsync")), "nothing to hold it against: {rows:?}");
+    assert!(rows.iter().all(|row| !row.starts_with("an fsync")), "nothing to hold it against: {rows:?}");
 }
 
 #[test]
@@ -44,6 +44,33 @@ fn one_file_system_is_answered_alone() {
     let (headline, rows) = answer(&[made(0, "A", false, 90e3), made(1, "A", true, 1e3)]);
     assert!(headline.starts_with("1.00k/s"), "{headline}");
     assert!(rows.iter().all(|row| !row.contains("A ")), "a lone file system needs no name: {rows:?}");
+}
+
+/// The probability of a limit is not to be taken for a share of the time.
+#[test]
+fn the_probability_of_a_limit_is_called_that() {
+    let mut steps = [made(0, "A", false, 90e3), made(1, "A", true, 1e3)];
+    (steps[1].limit.name, steps[1].limit.probability) = (LimitName::Flush, Some(0.95));
+    let (headline, rows) = answer(&steps);
+    assert!(headline.ends_with("limited by the flush between the writes (probability 95 %)."), "{headline}");
+    assert!(rows.contains(&"limited by: flush (probability 95 %)".to_owned()), "{rows:?}");
+}
+
+/// A ratio that is known to a factor alone has its ends, and none of them below nothing.
+#[test]
+fn a_wide_ratio_is_a_range() {
+    let mut steps = [made(0, "A", false, 47.5e3), made(1, "A", true, 1e3)];
+    let (_, rows) = answer(&steps);
+    assert!(rows.contains(&"an fsync per file: 47.5x ±0.7 % as long".to_owned()), "{rows:?}");
+    steps[0].iops_ci95 = Some([47.5e3 * 0.25, 47.5e3 * 1.75]);
+    let verdict = verdicts(&Message::verbatim("?"), &steps, 7).remove(0);
+    let (_, rows) = samples::first_look(&verdict);
+    let cost = rows.iter().find(|row| row.starts_with("an fsync per file")).expect("a row of costs");
+    assert!(!cost.contains('±') && cost.contains("x to ") && cost.ends_with("x as long"), "{cost}");
+    let said = fathom_language::english(&verdict.answer);
+    assert!(said.contains("x to ") && said.contains("as long on A (95 % interval)"), "{said}");
+    let [low, high] = verdict.figures.last().and_then(|cost| cost.ci95).expect("an interval");
+    assert!(low > 10.0 && low < 47.5 && high > 47.5, "{low} to {high}");
 }
 
 #[test]

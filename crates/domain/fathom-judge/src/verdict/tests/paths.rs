@@ -53,8 +53,7 @@ fn the_best_path_of_each_load_is_named_and_where_paths_cross() {
          flight, nvme becomes cheaper than psync with a thread for each between 4 and 32 in flight, nvme becomes cheaper \
          than io_uring between 4 and 32 in flight.",
     );
-    let row = &verdict.brief.rows[0];
-    assert_eq!(english(&row.name), "fastest by load");
+    let row = verdict.brief.rows.iter().find(|row| english(&row.name) == "fastest by load").expect("a row of choices");
     assert_eq!(words(&row.cells)[2], "nvme from 32 to 128 in flight");
 }
 
@@ -102,5 +101,54 @@ fn nothing_is_said_of_loads_whose_intervals_overlap_or_are_not_there() {
     let verdict = one("engines", &steps, None);
     assert!(!english(&verdict.answer).contains("Which path"), "{}", english(&verdict.answer));
     assert!(words(&verdict.evidence).iter().all(|line| !line.contains("cross")), "{:?}", verdict.evidence);
-    assert_ne!(english(&verdict.brief.rows[0].name), "fastest by load");
+    assert!(verdict.brief.rows.iter().all(|row| english(&row.name) != "fastest by load"));
+}
+
+/// The fastest path, the cheapest, and the best of every engine that was measured, one of them at another depth alone.
+#[test]
+fn a_first_look_names_the_fastest_and_the_cheapest_path_and_the_best_of_each_engine() {
+    let loads = [
+        (EngineName::Psync, 32, 1, 200e3, 9_000.0),
+        (EngineName::Libaio, 1, 32, 240e3, 4_000.0),
+        (EngineName::IoUring, 1, 32, 250e3, 2_000.0),
+        (EngineName::Nvme, 1, 32, 400e3, 2_500.0),
+        (EngineName::Mmap, 64, 1, 90e3, 9_000.0),
+    ];
+    let rows_of = |verdict: &Verdict| -> Vec<(String, String)> {
+        verdict.brief.rows.iter().map(|row| (english(&row.name), words(&row.cells).join(" | "))).collect()
+    };
+    let row = |name: &str, cells: &str| (name.to_owned(), cells.to_owned());
+    let mut steps = steps_of(&loads);
+    let verdict = one("engines", &steps, None);
+    assert_eq!(
+        english(&verdict.brief.headline),
+        "nvme is fastest with 32 I/Os in flight: 400k IOPS ±0.5 %; cheapest is io_uring, 2.00 us of CPU per I/O."
+    );
+    let rows = rows_of(&verdict);
+    assert_eq!(
+        rows[..3],
+        [
+            row("fastest", "nvme | 400k IOPS ±0.5 % | CPU/IO 2.50 us ±2.4 %"),
+            row("cheapest", "io_uring | 250k IOPS ±0.5 % | CPU/IO 2.00 us ±2.4 %"),
+            row(
+                "best of each",
+                "nvme 400k ±0.5 % | io_uring 250k ±0.5 % | libaio 240k ±0.5 % | psync 200k ±0.5 % | mmap 90.0k ±0.5 % with \
+                 64 in flight"
+            ),
+        ]
+    );
+    // Intervals that overlap decide nothing: both paths are named with their own.
+    steps[2].iops_ci95 = Some([150e3, 350e3]);
+    steps[3].iops = 260e3;
+    steps[3].iops_ci95 = Some([200e3, 320e3]);
+    let verdict = one("engines", &steps, None);
+    let headline = english(&verdict.brief.headline);
+    assert!(
+        headline.starts_with("nvme (260k ±23.1 %) or io_uring is fastest with 32 I/Os (inconclusive); cheapest is"),
+        "{headline}"
+    );
+    assert_eq!(rows_of(&verdict)[0], row("fastest", "inconclusive: nvme 260k ±23.1 % or io_uring 250k ±40.0 %"));
+    steps.iter_mut().for_each(|step| step.cpu = None);
+    let verdict = one("engines", &steps, None);
+    assert!(rows_of(&verdict).iter().all(|(name, _)| name != "cheapest"));
 }

@@ -53,19 +53,19 @@ fn a_ladder_over_ranks_is_answered_before_the_question_of_the_study() {
     assert_eq!(english(&own.question), "?");
     assert_eq!(
         english(&hosts.answer),
-        "With hosts, 4k random reads scale linearly to 4; 8 give 65 % of the ideal (520k IOPS ±0.5 %), and 520k IOPS ±0.5 % at most, with 8. The limit is the network."
+        "With hosts, 4k random reads scale linearly to 4 and no further: 8 give 65 % of the ideal (520k IOPS ±0.5 %). The most is 520k IOPS ±0.5 %, with 8. At 8: The limit is the network."
     );
     holds(hosts, "At the knee of 4k random reads by hosts: eth0 carries 97 % of what it can.");
     // In the study that asks for scaling it is the one answer.
     let scaling = verdicts(7, "scaling", &Message::verbatim("?"), &steps, None, &[]);
     assert_eq!(scaling.len(), 1);
-    assert!(english(&scaling[0].answer).starts_with("With hosts, 4k random reads scale linearly to 4;"));
+    assert!(english(&scaling[0].answer).starts_with("With hosts, 4k random reads scale linearly to 4 and no further:"));
 }
 
 #[test]
 fn several_ranks_of_a_host_are_no_hosts() {
     let found = verdicts(7, "io", &Message::verbatim("?"), &by_ranks(2), None, &[]);
-    assert!(english(&found[0].answer).starts_with("With ranks, 4k random reads scale linearly to 4;"));
+    assert!(english(&found[0].answer).starts_with("With ranks, 4k random reads scale linearly to 4 and no further:"));
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn two_drives_with_one_serial_number_are_not_guessed_at() {
     let then = [drive("nvme0n1", "A")];
     let now = [drive("nvme1n1", "A"), drive("nvme2n1", "A")];
     let said = goes_on(&["/dev/nvme0n1"], &then, &now).expect_err("which one?");
-    assert!(said[0].contains("nvme1n1 and nvme2n1 have this serial number, model and size"), "{said:?}");
+    assert!(said[0].contains("nvme1n1 and nvme2n1 have the same serial number, model and size"), "{said:?}");
     // One of two is left: it may be the other one.
     let said = goes_on(&["/dev/nvme1n1"], &now, &[drive("nvme0n1", "A")]).expect_err("which one?");
     assert!(said[0].contains("2 drives had this serial number"), "{said:?}");
