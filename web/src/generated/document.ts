@@ -2291,7 +2291,7 @@ sent_bytes: number, };
 /**
  * State of a file that is made for a step, before the first step that uses it.
  */
-export type NewFile = "written" | "allocated" | "empty";
+export type NewFile = "written" | "allocated" | "sparse";
 
 /**
  * A command with its reason.
