@@ -96,6 +96,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.group == b.group
         && a.role.stream == b.role.stream
         && a.role.settings == b.role.settings
+        && a.role.new_file == b.role.new_file
 }
 
 /// The ladders along one axis among steps that are one load each, in the order of their first steps.

@@ -120,9 +120,17 @@ pub(crate) fn storage_threads_ns(host: &HostDelta) -> u64 {
     host.kernel_threads.iter().filter(|t| KernelWork::of(&t.name).is_some()).map(|t| t.busy_ns).sum()
 }
 
-/// Time that those threads were ready to run while something else had the CPU.
-pub(crate) fn storage_threads_waited_ns(host: &HostDelta) -> u64 {
-    host.kernel_threads.iter().filter(|t| KernelWork::of(&t.name).is_some()).map(|t| t.waited_ns).sum()
+/// Time that those threads were ready to run while something else had the CPU: of those that work for all I/Os at once the most,
+/// of the others the sum.
+pub(crate) fn storage_threads_waited_ns(host: &HostDelta) -> (u64, u64) {
+    let waits = |is_single: bool| {
+        let of_kind = host
+            .kernel_threads
+            .iter()
+            .filter(move |t| KernelWork::of(&t.name).is_some_and(|w| w.is_single() == is_single));
+        of_kind.map(|t| t.waited_ns)
+    };
+    (waits(true).max().unwrap_or(0), waits(false).sum())
 }
 
 /// Busy time of physical cores over that of CPUs, in (0, 1]: the baseline is taken off both alike, since it is not known

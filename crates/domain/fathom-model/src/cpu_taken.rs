@@ -77,14 +77,15 @@ pub(crate) fn cpu_taken(host: &HostDelta, workers: &WorkerTime, cpus: &[u32]) ->
     let by_programs = ((others_cpus(host, &pool) - spare) / used_at_once).clamp(0.0, waited - by_quota);
     // Storage threads of the kernel can run on all CPUs. Their waits are those of all workers, while these sleep.
     let all: Vec<&CpuTime> = host.cpus.iter().map(|(_, time)| time).collect();
-    let storage_waits = storage_threads_waited_ns(host) as f64 / window_ns / f64::from(of_all_loads);
+    let (of_one_for_all_ns, of_others_ns) = storage_threads_waited_ns(host);
+    let storage_waits = (of_one_for_all_ns as f64 + of_others_ns as f64 / f64::from(of_all_loads)) / window_ns;
     let asleep = (1.0 - ran - waited).max(0.0);
     let from_storage_threads =
         (others_cpus(host, &all) - (all.len() as f64 - 1.0)).clamp(0.0, storage_waits.min(asleep));
     let (busy_ns, steal_ns) =
         pool.iter().fold((0, 0), |(busy, steal), time| (busy + time.busy_ns(), steal + time.steal_ns));
     // Steal time is neither running nor waiting to the guest. It hits whatever runs.
-    let by_hypervisor = (ran * steal_ns as f64 / busy_ns.max(1) as f64).min(asleep);
+    let by_hypervisor = (ran * steal_ns as f64 / busy_ns.max(1) as f64).min(asleep - from_storage_threads);
     let by_programs = by_programs + from_storage_threads;
     let parts = [(by_hypervisor, CpuTaker::Hypervisor), (by_quota, CpuTaker::Quota), (by_programs, CpuTaker::Programs)];
     let by = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or(CpuTaker::Programs, |(_, by)| by);
@@ -177,9 +178,12 @@ mod tests {
     fn waits_of_storage_threads_are_no_more_than_the_workers_slept() {
         let mut waiting = host(&[(1.0, 0.0); 2], &[(0.1, 0.1); 2]);
         let thread =
-            |waited| KernelThreadCpu { name: "jbd2/vda".to_owned(), threads: 1, busy_ns: 0, waited_ns: ns(waited) };
+            |waited| KernelThreadCpu { name: "kblockd".to_owned(), threads: 1, busy_ns: 0, waited_ns: ns(waited) };
         waiting.kernel_threads = vec![thread(0.3), thread(0.3)];
         // 0.6 s of waits among two workers; their own waits are 0.1 each.
+        assert_eq!(taken(&waiting, &[0, 1]), (0.4, CpuTaker::Programs));
+        // The journal's one thread lets all of them wait.
+        waiting.kernel_threads = vec![KernelThreadCpu { name: "jbd2/vda-8".to_owned(), ..thread(0.3) }];
         assert_eq!(taken(&waiting, &[0, 1]), (0.4, CpuTaker::Programs));
         waiting.kernel_threads = (0..8).map(|_| thread(0.9)).collect();
         assert_eq!(taken(&waiting, &[0, 1]), (0.9, CpuTaker::Programs));

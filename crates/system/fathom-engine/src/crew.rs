@@ -226,7 +226,7 @@ fn limits_of(step: &Step) -> Limits {
         batch_submit: step.load.batch_submit.unwrap_or(check::BATCH_DEFAULT).clamp(1, queue_depth),
         adaptive: step.load.batch_submit.is_none(),
         batch_complete_min: step.load.batch_complete_min.unwrap_or(1).clamp(1, queue_depth),
-        batch_complete_max: step.load.batch_complete_max.unwrap_or(u32::MAX),
+        batch_complete_max: step.load.batch_complete_max.map_or(u32::MAX, |max| max.max(1)),
         sync: step.workload.durability.sync,
         sync_at_end: step.workload.durability.at_end,
     }

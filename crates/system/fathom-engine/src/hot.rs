@@ -123,6 +123,14 @@ pub(crate) struct Limits {
     pub(crate) sync_at_end: bool,
 }
 
+impl Limits {
+    /// Whether completions are taken as fio takes them: at most so many, with the queue full before. Latencies then begin
+    /// when an I/O is made.
+    fn takes_in_batches(&self) -> bool {
+        self.batch_complete_max != u32::MAX
+    }
+}
+
 /// What changes while the loop runs.
 pub(crate) struct State {
     slots: Box<[Slot]>,
@@ -437,7 +445,7 @@ impl Hot {
             };
             let begins_ns = match V::OPEN {
                 true => due_ns,
-                false if V::PARANOID && is_paced => self.clock.now(),
+                false if V::PARANOID && (is_paced || self.limits.takes_in_batches()) => self.clock.now(),
                 false => free.begins_ns,
             };
             *free = Slot { begins_ns, made_ns, submitted_ns: 0, offset, len, part, op: op_index(op) as u8 };
@@ -588,6 +596,12 @@ impl Hot {
         }
         if V::PARANOID {
             self.flush(&mut group, now);
+            let state = &self.state;
+            let fills = !V::OPEN && !state.paced && !state.exhausted && !state.free.is_empty();
+            if self.limits.takes_in_batches() && fills {
+                // As fio, which takes completions once its queue is full again.
+                return;
+            }
             if self.state.ready.is_empty() {
                 backend.reap(|slot, result| self.state.ready.push_back((slot, result)));
             }
@@ -774,7 +788,9 @@ impl Hot {
     /// Waits for everything in flight. Not counted, but still checked when verifying.
     fn drain<B: Backend>(&mut self, backend: &mut B) -> std::io::Result<()> {
         while let Some((slot, result)) = self.state.ready.pop_front() {
-            self.complete_stamped::<Closed>(slot, result);
+            let (now, mut group) = (self.clock.now(), Group::default());
+            self.complete::<Closed>(slot, result, now, &mut group);
+            self.flush(&mut group, now);
         }
         while self.state.in_flight > 0 {
             let before = self.state.in_flight;

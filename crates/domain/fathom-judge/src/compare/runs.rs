@@ -128,7 +128,7 @@ impl<'a> Match<'a> {
 /// others do not tell.
 pub(super) fn beyond_pattern(step: &StepView) -> String {
     let order = IoOrder { thread_offset_bytes: None, ..step.order.clone() };
-    format!("{order:?}|{:?}|{}|{:?}", step.pacing, step.drop_cache, step.priorities)
+    format!("{order:?}|{:?}|{}|{:?}|{:?}", step.pacing, step.drop_cache, step.priorities, step.role.new_file)
 }
 
 /// What a step was asked to do, from the strictest to the loosest likeness. Group names count only where a run has

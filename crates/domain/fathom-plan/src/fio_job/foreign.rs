@@ -150,7 +150,7 @@ const SAID_ELSEWHERE: [&str; 12] = [
 ];
 
 /// Keys that say enough of a job to name it, and to find and make its files.
-const OF_THE_LOAD: [&str; 24] = [
+const OF_THE_LOAD: [&str; 26] = [
     "rw",
     "bs",
     "iodepth",
@@ -175,9 +175,11 @@ const OF_THE_LOAD: [&str; 24] = [
     "number_ios",
     "fsync",
     "fdatasync",
+    "overwrite",
+    "fallocate",
 ];
 /// Those without which its files cannot be named or made.
-const OF_THE_FILES: [&str; 11] = [
+const OF_THE_FILES: [&str; 13] = [
     "rw",
     "numjobs",
     "size",
@@ -189,6 +191,8 @@ const OF_THE_FILES: [&str; 11] = [
     "name",
     "startdelay",
     "allow_file_create",
+    "overwrite",
+    "fallocate",
 ];
 
 /// Those of engines that have no files to be named.

@@ -224,8 +224,10 @@ impl Reader<'_, '_> {
                 return Err(self.error("fallocate", message, advice(other, &words)));
             }
         };
+        // fio's mmap engine writes its files first: a mapping of a hole would fail where the space ends.
+        let is_mapped = self.value("ioengine") == Some(EngineName::Mmap.as_str());
         let writes_alone = self.value("rw").is_some_and(|rw| ["write", "randwrite"].contains(&without_modifier(rw)));
-        if writes_alone && !flag(self.source, self.keys, "overwrite", false)? {
+        if writes_alone && !is_mapped && !flag(self.source, self.keys, "overwrite", false)? {
             self.set(knobs, "new_files", state.as_str())?;
         }
         Ok(())

@@ -23,6 +23,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use crate::error::SourceError;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
+use crate::role::NewFile;
 use crate::step::{Step, TargetId};
 use crate::stream::{at_once, name_streams};
 use crate::study::{STEPS_MAX, number};
@@ -112,6 +113,7 @@ pub fn parse_fio_sections(
         let message = msg!("fio-too-many-steps", max = STEPS_MAX);
         return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
     }
+    settle_new_files(&mut steps);
     number(&mut steps);
     name_streams(steps.iter_mut());
     Ok(Plan {
@@ -123,6 +125,25 @@ pub fn parse_fio_sections(
         machine: None,
         ranks: None,
     })
+}
+
+/// fio sets up the files of all jobs before it runs the first, each job in turn: the first one makes the file, and a job that
+/// reads lays it out where it is shorter than the job needs. A file without space has no length yet.
+fn settle_new_files(steps: &mut [Step]) {
+    let size = |step: &Step| step.workload.region.size_bytes.unwrap_or(u64::MAX);
+    let reads = |step: &Step| step.workload.mix.write_pct < 100;
+    for at in 0..steps.len() {
+        let (before, rest) = steps.split_at_mut(at);
+        let Some((step, later)) = rest.split_first_mut() else { return };
+        let shares = |other: &Step| other.targets.iter().any(|target| step.targets.contains(target));
+        let lays_out = |other: &Step| {
+            let is_short = step.role.new_file == NewFile::Sparse || size(other) > size(step);
+            shares(other) && reads(other) && is_short
+        };
+        if before.iter().any(shares) || later.iter().any(lays_out) {
+            step.role.new_file = NewFile::Written;
+        }
+    }
 }
 
 /// What is told of jobs beside their steps.

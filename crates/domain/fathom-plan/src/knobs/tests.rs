@@ -301,6 +301,19 @@ fn files_for_writes_alone_are_fresh_where_asked() {
     assert_eq!(fio("rw=write\noverwrite=1"), NewFile::Written);
     assert_eq!(fio("rw=randwrite:8\nfallocate=none"), NewFile::Sparse);
     assert_eq!(fio("rw=randrw"), NewFile::Written);
+    assert_eq!(fio("rw=randwrite\nioengine=mmap"), NewFile::Written, "fio writes what it maps first");
+    let of_jobs = |text: &str| {
+        let plan = crate::parse_fio_job(text, "a.fio", &|_| None).expect("valid");
+        plan.steps.iter().map(|step| step.role.new_file).collect::<Vec<_>>()
+    };
+    let one_file = |first: &str, second: &str| {
+        of_jobs(&format!("[global]\nfilename=f\n[a]\nsize=1m\n{first}\n[b]\nstonewall\n{second}\n"))
+    };
+    // Only the first job finds a new file; one that reads more than it has lays it out before any job runs.
+    assert_eq!(one_file("rw=write", "size=1m\nrw=write"), [NewFile::Allocated, NewFile::Written]);
+    assert_eq!(one_file("rw=write", "size=1m\nrw=read"), [NewFile::Allocated, NewFile::Written]);
+    assert_eq!(one_file("rw=write", "size=2m\nrw=read"), [NewFile::Written; 2]);
+    assert_eq!(one_file("rw=write\nfallocate=none", "size=1m\nrw=read"), [NewFile::Written; 2]);
 }
 
 #[test]

@@ -50,6 +50,9 @@ target-null-help = name a file or device with --target, or use --engine null
 target-useless-consent = --destroy { $value } has no effect: this run writes to no device of that name
 target-overwritten = { $path } exists: it is overwritten in place and kept
 target-no-new-file = new_files={ $word } has no effect on { $path }: it was there before
+target-not-allocated = { $path } did not get its space before the load ({ $why }): each write gets it
+new-file-is-used = new_files={ $word } asks for a new file, and an earlier step of the run used it
+new-file-is-used-help = measure each state in a run of its own
 target-leftover-removed = removed { $path }, left behind by a run that was killed
 leftover-abandoned = { $path } is left over from run { $run }
 leftover-abandoned-help = remove it: fathom restore

@@ -50,6 +50,9 @@ target-null-help = 请用 --target 指定文件或设备，或使用 --engine nu
 target-useless-consent = --destroy { $value } 不起作用：本次运行不写该名称的设备
 target-overwritten = { $path } 已存在：将就地覆盖并保留
 target-no-new-file = new_files={ $word } 对 { $path } 不起作用：它原已存在
+target-not-allocated = { $path } 未能在负载前分配空间（{ $why }）：每次写入时再分配
+new-file-is-used = new_files={ $word } 需要新文件，但本次运行的前一步已用过它
+new-file-is-used-help = 每种状态各运行一次
 target-leftover-removed = 已删除 { $path }，它是被终止的运行遗留的
 leftover-abandoned = { $path } 是运行 { $run } 遗留的
 leftover-abandoned-help = 用 fathom restore 删除

@@ -88,6 +88,20 @@ fn a_new_file_is_as_fresh_as_in_fio() {
 }
 
 #[test]
+fn a_file_is_new_once_and_its_state_is_part_of_the_load() {
+    let place = Place::new();
+    let study = "[study]\nname = \"states\"\n[defaults]\nrw = \"write\"\nsize = \"1m\"\nruntime = \"100ms\"\n\
+                 [[ladder]]\nnew_files = [\"written\", \"allocated\"]\n";
+    fs::write(place.file("states.toml"), study).expect("written");
+    let states = place.json("run states.toml --target .", 1);
+    let reason = states["steps"][1]["reason"].as_str().expect("is refused");
+    assert!(reason.contains("an earlier step of the run used it"), "{reason}");
+    place.step("io --target . --rw write --size 1m --runtime 100ms");
+    place.step("io --target . --rw write --size 1m --runtime 100ms --new_files sparse");
+    place.run("compare 2 3").expect(2, &["there is nothing to compare"]);
+}
+
+#[test]
 fn a_file_that_fio_wrote_is_read_in_full_and_is_foreign_to_verify() {
     let place = Place::new();
     let words =

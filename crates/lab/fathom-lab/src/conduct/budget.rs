@@ -85,16 +85,23 @@ impl Budget {
         let (extra, steps) = self.extra;
         // Before the first steps, each is taken to need a little beside its length.
         let extra_ns = (extra + EXTRA_GUESS).as_nanos() as f64 / f64::from(steps + 1);
-        let (needed_ns, count) = rest.fold((0.0, 0.0), |(ns, n), (s, times)| {
-            (ns + times * (s.length.ramp_ns + length_with_making_ns(s)) as f64, n + times)
-        });
+        let (mut needed_ns, mut count, mut least_ns) = (0.0, 0.0, 0.0);
+        for (s, times) in rest {
+            needed_ns += times * (s.length.ramp_ns + length_with_making_ns(s)) as f64;
+            count += times;
+            // Where all of them run after all.
+            least_ns += times.max(1.0) * (s.length.budget_ns.min(STEP_NS_MIN) as f64 + extra_ns);
+        }
         let most = match step.phase == Phase::Measure && step.role.round.is_none() {
             true if is_chosen_pair(&step) => STRETCH_OF_PAIRS_MAX,
             true => STRETCH_MAX,
             false => 1.0,
         };
-        let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, most);
         let l = &mut step.length;
+        let own_ns = (l.ramp_ns + l.budget_ns) as f64;
+        let others_ns = least_ns - l.budget_ns.min(STEP_NS_MIN) as f64;
+        let all = (left_ns - count * extra_ns) / needed_ns.max(1.0);
+        let share = all.min((left_ns - others_ns) / own_ns.max(1.0)).clamp(0.0, most);
         let part = |ns: u64| (ns as f64 * share) as u64;
         let is_fixed = l.floor_ns == l.budget_ns;
         l.ramp_ns = part(l.ramp_ns);

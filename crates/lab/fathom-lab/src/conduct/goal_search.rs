@@ -63,6 +63,11 @@ pub fn goal_search_ns(plan: &Plan) -> u64 {
     (0..plan.steps.len()).map(most).sum()
 }
 
+/// Whole I/Os per second, which read better; a rate below ten is too low for that.
+fn whole(iops: f64) -> f64 {
+    if iops >= 10.0 { iops.round() } else { iops }
+}
+
 /// The next rate to try, of those that were `tried`; `most`: IOPS of the closed loop, beyond which no rate is sustained. `None`
 /// where the search has ended.
 fn next_rate(tried: &[Tried], most: Option<f64>) -> Option<f64> {
@@ -73,9 +78,9 @@ fn next_rate(tried: &[Tried], most: Option<f64>) -> Option<f64> {
     let kept = tried.iter().filter(|(rate, is_kept)| *is_kept == Some(true) && *rate < above);
     match kept.map(|(rate, _)| *rate).reduce(f64::max) {
         // What is too short to tell has even fewer I/Os at half the rate.
-        None => outcome.map(|_| above / 2.0),
+        None => outcome.map(|_| whole(above / 2.0)),
         Some(kept) if above <= RESOLUTION * kept => None,
-        Some(kept) => Some((kept * above).sqrt()),
+        Some(kept) => Some(whole((kept * above).sqrt())).filter(|rate| kept < *rate && *rate < above),
     }
 }
 
@@ -148,8 +153,6 @@ impl Conductor<'_> {
         let (Some(iops), Some(rate)) = (next_rate(&tried, most), last.load.rate) else { return Ok(None) };
         let mut step = last.clone();
         step.index = self.next_index(plan)?;
-        // Whole I/Os per second read better, and a rate below ten is too slow to need them.
-        let iops = if iops >= 10.0 { iops.round() } else { iops };
         step.load.rate = Some(Rate { iops, ..rate });
         step.role = Role { latency_goal: last.role.latency_goal, test: last.role.test.clone(), ..last.role.beside() };
         set_label(&mut step);
@@ -217,5 +220,8 @@ mod tests {
         assert_eq!(next_rate(&[(100.0, unknown), (200.0, missed)], Some(500.0)), None, "half is even shorter");
         assert_eq!(next_rate(&[(100.0, kept)], Some(400.0)), Some(200.0), "up to the closed loop");
         assert_eq!(next_rate(&[(100.0, kept)], None), None);
+        // Of a slow drive no whole rate lies between.
+        assert_eq!(next_rate(&[(25.0, kept), (26.0, missed)], None), None);
+        assert_eq!(next_rate(&[(4.0, kept), (5.0, missed)], None), Some(20_f64.sqrt()));
     }
 }

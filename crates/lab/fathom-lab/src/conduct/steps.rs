@@ -294,6 +294,20 @@ impl<'a> Conductor<'a> {
         refuse_missing_rate(step)
             .and_then(|()| refuse_missing_drives(step))
             .and_then(|()| refuse_missing_ranks(step, ranks))
+            .and_then(|()| self.refuse_used_file(step))
+    }
+
+    /// A file is new once: a step that asks for a new one by hand is refused where an earlier step of the run used it.
+    fn refuse_used_file(&self, step: &Step) -> Result<(), StepFailure> {
+        let is_used = || self.past.seen.iter().any(|o| o.step().targets.iter().any(|used| step.targets.contains(used)));
+        if step.role.new_file.is_default() || step.role.job.is_some() || !is_used() {
+            return Ok(());
+        }
+        Err(StepFailure::Refused {
+            what: Message::verbatim(step.label.clone()),
+            why: msg!("new-file-is-used", word = step.role.new_file.as_str()),
+            help: msg!("new-file-is-used-help"),
+        })
     }
 }
 

@@ -96,7 +96,11 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
 impl Use {
     /// State of the file, if it is made, before the first step that uses it. Arrays are written through the array.
     pub(super) fn new_file(&self) -> NewFile {
-        self.new_file.filter(|_| !self.in_array).unwrap_or_default()
+        match self.new_file.filter(|_| !self.in_array).unwrap_or_default() {
+            // What takes all the space there is gets it as it is written.
+            NewFile::Allocated if self.fills_space => NewFile::Sparse,
+            state => state,
+        }
     }
 
     /// Of a drive as a whole.

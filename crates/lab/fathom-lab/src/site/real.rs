@@ -320,13 +320,19 @@ impl Site for RealSite {
                 continue;
             };
             let (own, is_adopted) = make_or_adopt(file)?;
-            if used.new_file() == NewFile::Allocated && !is_adopted {
-                own.allocate().map_err(|source| TargetError::Io { path: file.path.clone(), source })?;
-            }
             // A kill while it was laid out leaves holes.
             let is_filled =
                 used.filled_by_step || !used.new_file().is_default() || is_adopted && begun && own.is_written();
             let consent = own.consent(&root);
+            let is_begun = is_adopted && begun;
+            if used.new_file() == NewFile::Allocated
+                && !is_begun
+                && let Err(error) = own.allocate()
+            {
+                // As fio, which goes on: each write then gets its space itself.
+                let why = error.to_string();
+                notes.push(msg!("target-not-allocated", path = file.path.clone(), why = why));
+            }
             self.bound.own.push(own);
             let io = |source| TargetError::Io { path: file.path.clone(), source };
             let binding = Binding::to_write(&root, target.clone(), consent.map_err(io)?).map_err(io)?;
