@@ -146,7 +146,7 @@ impl NewFile {
         }
     }
 
-    /// Whether it is what a step has that says nothing.
+    /// True for the state that a step has if it names none.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == NewFile::Written

@@ -117,7 +117,7 @@ fn check_split(target: &Path, place: &str) {
         let host = record.host.as_ref().expect("sampled");
         let cost = cpu_cost(host, record.ios()).expect("I/Os");
         let per_io = cost.user_ns_per_io + cost.system_ns_per_io + cost.irq_ns_per_io + cost.kernel_worker_ns_per_io;
-        // Of programs that run meanwhile those that end are not seen.
+        // Other programs that end meanwhile are not seen.
         let others_ns = cost.other_programs_cores.unwrap_or(0.0) * host.window_ns as f64;
         let sum_ns = per_io * record.ios() as f64 + others_ns;
         // The kernel cuts every figure to whole ticks: those of each CPU and kind, and those of all CPUs together.

@@ -124,8 +124,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Whether completions are taken as fio takes them: at most so many, with the queue full before. Latencies then begin
-    /// when an I/O is made.
+    /// True if completions are taken as fio takes them: at most so many, once the queue is full. Latencies then begin when
+    /// an I/O is made.
     fn takes_in_batches(&self) -> bool {
         self.batch_complete_max != u32::MAX
     }

@@ -190,7 +190,7 @@ fn headline(log: &StepView, parts: &Parts) -> Message {
     msg!("commit-headline", rate = commits(log), time = Quantity::ns(parts.whole), set_by = set_by)
 }
 
-/// What most of the sync is for, where syncs hold most of the time: the step is then limited by them.
+/// The purpose of most of the sync, in steps that syncs limit.
 fn in_sync(sync: Quantity, parts: &Parts) -> Message {
     match parts.set_by() {
         Some((SetBy::Flush, share)) => msg!("commit-sync-for-flush", sync = sync, share = Quantity::share(share)),

@@ -142,7 +142,7 @@ fn front<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
     costs.iter().filter(|path| !is_beaten(path)).map(|(step, _)| *step).collect()
 }
 
-/// How the two fastest paths relate; `None` where an interval is missing.
+/// Relation of the two fastest paths; `None` if an interval is missing.
 fn relation_of_speeds(best: &StepView, next: &StepView) -> Option<Relation> {
     speed_effect(best, next).map(|effect| relation(&effect, effect.p_value(), MARGIN_PCT))
 }

@@ -211,7 +211,7 @@ fn short(step: &StepView) -> Quantity {
     if is_bandwidth(step) { rate(step).with_ci95(None) } else { Quantity::new(step.iops, Unit::PerS) }
 }
 
-/// What the members allow, in the unit of [`short`].
+/// The rate that the members allow, in the unit of [`short`].
 fn short_ceiling(step: &StepView, ceiling: &MemberCeiling<'_>) -> Quantity {
     let iops = ceiling.iops();
     let (unit, per_io) = match is_bandwidth(step) {

@@ -24,7 +24,7 @@ struct Scaling<'a> {
     name: Message,
     /// The same for the small table.
     short_name: Message,
-    /// Whether its name says what differs from ladders of the same load.
+    /// True if its name says in what it differs from ladders of the same load.
     is_one_of_several: bool,
     fit: Option<ScalingFit>,
 }
@@ -109,7 +109,7 @@ fn of_ladders(
     }
 }
 
-/// How far the ladder is linear, what its last or first bent point gives, and its limit.
+/// The range in which the ladder is linear, the rate of its last or first bent point, and its limit.
 fn headline(main: &Scaling<'_>) -> Message {
     let (axis, kind, last) = (main.axis(), &main.name, main.ladder.last());
     match main.ladder.knee() {
@@ -189,7 +189,7 @@ fn short_headline(main: &Scaling<'_>) -> Message {
     }
 }
 
-/// Where the first ladder bends, and a row for each.
+/// The bend of the first ladder, and a row for each.
 fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
     let main = &ladders[0];
     let headline = if main.is_one_of_several { short_headline(main) } else { headline(main) };
@@ -230,7 +230,7 @@ fn scalings<'a>(axes: &[LadderAxis], steps: &[StepView], loads: &[&'a StepView])
     out
 }
 
-/// What a ladder may keep at all its points, in the order in which it is named.
+/// Properties that may be the same at all points of a ladder, in the order in which they are named.
 const KEPT: [fn(&StepView) -> Message; 6] = [
     |step| msg!("verdict-kept-drives", drives = step.devices),
     |step| msg!("verdict-kept-threads", threads = step.threads),

@@ -61,7 +61,7 @@ fn of_set(question: &Message, set: &StreamSetView, streams: &[Beside<'_>], run: 
     verdict(question, brief, answer, evidence, streams.iter().map(Beside::figure).collect(), &views)
 }
 
-/// Which streams did not run alone, as a row and as a sentence: what they lose beside the others is then not known.
+/// The streams that did not run alone, as a row and as a sentence: their loss beside the others is not known.
 fn not_alone(streams: &[Beside<'_>], run: i64) -> Option<(BriefRow, Message)> {
     let missing: Vec<&Beside<'_>> = streams.iter().filter(|s| s.alone.is_none()).collect();
     if missing.is_empty() {

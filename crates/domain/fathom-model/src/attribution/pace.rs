@@ -123,7 +123,7 @@ fn drive_busy_share(this: &Observation) -> Option<f64> {
 /// A drive that works less of the time would bring little, however fast it flushed.
 const DRIVE_WORKS_MIN: f64 = 0.5;
 
-/// What holds more of the time than this holds more than all else together.
+/// A part with more of the time than this has more than all other parts together.
 const HALF: f64 = 0.5;
 
 /// A rate that the host holds the device to, and that was met.

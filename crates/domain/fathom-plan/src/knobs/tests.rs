@@ -285,7 +285,7 @@ fn files_for_writes_alone_are_fresh_where_asked() {
     assert_eq!(made(&[("rw", "write")]), NewFile::Written);
     assert_eq!(made(&[("rw", "write"), ("new_files", "allocated")]), NewFile::Allocated);
     assert_eq!(made(&[("rw", "randwrite"), ("new_files", "sparse")]), NewFile::Sparse);
-    // What is read must have been written.
+    // Data that is read must have been written.
     assert_eq!(made(&[("rw", "randrw"), ("new_files", "sparse")]), NewFile::Written);
     let notes = lines(&io(&[("new_files", "sparse")]).expect("valid").notes);
     assert_eq!(notes, "new_files=sparse has no effect: the load reads the file, which must have been written before");

@@ -41,7 +41,7 @@ impl Budget {
         Budget { deadline: budget_ns.map(|ns| now + for_steps(ns)), extra: (Duration::ZERO, 0) }
     }
 
-    /// Whether there is one.
+    /// True if there is one.
     pub(super) fn is_limited(&self) -> bool {
         self.deadline.is_some()
     }
@@ -89,7 +89,7 @@ impl Budget {
         for (s, times) in rest {
             needed_ns += times * (s.length.ramp_ns + length_with_making_ns(s)) as f64;
             count += times;
-            // Where all of them run after all.
+            // All of them may have to run.
             least_ns += times.max(1.0) * (s.length.budget_ns.min(STEP_NS_MIN) as f64 + extra_ns);
         }
         let most = match step.phase == Phase::Measure && step.role.round.is_none() {

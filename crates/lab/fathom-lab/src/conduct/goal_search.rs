@@ -98,7 +98,7 @@ impl Conductor<'_> {
         on_event: &mut OnEvent<'_>,
     ) -> Result<u32, ConductError> {
         let (rates_usual, rates_most) = rates_after(&plan.steps, at);
-        // What a budget sets aside for a usual search is all there is while steps of the plan are to come.
+        // While steps of the plan are to come, a search has only the time that the budget sets aside for it.
         let is_more_to_come = self.budget.is_limited() && at + 1 < plan.steps.len();
         let rates_max = if is_more_to_come { rates_usual } else { rates_most };
         let mut bad = 0;
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(next_rate(&[(100.0, unknown), (200.0, missed)], Some(500.0)), None, "half is even shorter");
         assert_eq!(next_rate(&[(100.0, kept)], Some(400.0)), Some(200.0), "up to the closed loop");
         assert_eq!(next_rate(&[(100.0, kept)], None), None);
-        // Of a slow drive no whole rate lies between.
+        // A slow drive has no whole rate in between.
         assert_eq!(next_rate(&[(25.0, kept), (26.0, missed)], None), None);
         assert_eq!(next_rate(&[(4.0, kept), (5.0, missed)], None), Some(20_f64.sqrt()));
     }

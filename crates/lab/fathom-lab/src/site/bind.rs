@@ -97,7 +97,7 @@ impl Use {
     /// State of the file, if it is made, before the first step that uses it. Arrays are written through the array.
     pub(super) fn new_file(&self) -> NewFile {
         match self.new_file.filter(|_| !self.in_array).unwrap_or_default() {
-            // What takes all the space there is gets it as it is written.
+            // A file that takes all free space gets it as it is written.
             NewFile::Allocated if self.fills_space => NewFile::Sparse,
             state => state,
         }

@@ -131,7 +131,7 @@ fn the_share_of_writes_is_said_to_be_in_the_sync_that_limits_the_step() {
     let said = samples::words(&verdict.evidence).join("\n");
     assert!(said.contains("97 % of the thread's time, so the limit is named flush"), "{said}");
     assert!(said.contains("the writes take all the rest: 68 % of a commit") && !said.contains("100 %"), "{said}");
-    // Where syncs hold less than half, the step is not limited by them, and the answer names no sync.
+    // Syncs that hold less than half of the time do not limit the step, and the answer does not name them.
     steps[1] = with_syncs(steps[1].clone(), 2.0);
     let (headline, _) = answer(&steps);
     assert!(headline.ends_with("the drive's writes take 68 %."), "{headline}");

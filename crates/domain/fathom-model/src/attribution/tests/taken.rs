@@ -76,7 +76,7 @@ fn syncs_that_hold_most_of_the_time_are_the_limit_however_the_taken_time_is_divi
     let flush = |sync_ns, waited| limit_of(&[at_device(beside_hogs(synced(sync_ns), 0.05, waited), 0.6)]);
     let least = flush(153_000, 0.17);
     assert_eq!((least.name, least.probability), (LimitName::Flush, Some(0.85)));
-    // Of 55 % syncs and 45 % writes, 45 % were taken: the syncs have 18 to 100 % of the rest.
+    // 45 % of the time was taken from 55 % syncs and 45 % writes: the syncs have 18 to 100 % of the rest.
     let open = flush(122_200, 0.45);
     assert_eq!(open.name, LimitName::Flush);
     assert!(open.probability.is_some_and(|p| (p - 0.61).abs() < 0.01), "{:?}", open.probability);
