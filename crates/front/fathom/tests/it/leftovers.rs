@@ -179,7 +179,9 @@ fn folders_of_a_killed_run_by_fio_are_removed() {
     command.env("FATHOM_IDLE_BASELINE", "50ms").env("TMPDIR", &links).env("HOME", place.beside("links"));
     let mut child = command.spawn().expect("fathom starts");
     let begun = std::time::Instant::now();
-    while entries(&place.work()).is_empty() || entries(&links).is_empty() {
+    // A folder has its mark a moment after its name.
+    let is_marked = |made: &PathBuf| fs::metadata(made.join(".in-use")).is_ok_and(|mark| mark.len() > 0);
+    while ![place.work(), links.clone()].iter().all(|within| entries(within).iter().any(is_marked)) {
         assert!(begun.elapsed().as_secs() < 60, "fio makes folders");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
