@@ -31,14 +31,6 @@ export function intervalsOf(doc: Pick<Document, "steps" | "verdict" | "trust">):
   return text.answer.widths(half(figure.ci95, figure.value), half(middle.iops_ci95, middle.iops), steps.length, half(widest.iops_ci95, widest.iops), say(widest.label));
 }
 
-/** Rows of a first look. A row of one of several streams has the limit of its stream. */
-export function rowsOf(doc: Pick<Document, "steps">, brief: Brief): Brief["rows"] {
-  return brief.rows.map((row) => {
-    const stream = doc.steps.find((s) => hasFigures(s) && s.role?.stream && row.name.startsWith(`${s.role.stream.name}: `));
-    return stream ? { ...row, cells: [...row.cells, text.answer.streamLimit(limitWord(stream.limit.name))] } : row;
-  });
-}
-
 /** Step of the same workload whose rate is nearest to a step's and whose limit is a part of the machine. */
 function limitedStep(doc: Pick<Document, "steps">, answer: StepView): StepView | undefined {
   const away = (s: StepView): number => Math.abs(Math.log(s.iops / answer.iops));

@@ -1,6 +1,6 @@
 /** The answer, and the figures that carry it. */
 
-import { adviceOf, intervalsOf, limitOf, nextOf, rowsOf } from "../brief";
+import { adviceOf, intervalsOf, limitOf, nextOf } from "../brief";
 import { hasFigures, limitWord } from "../curves";
 import type { Brief, Document, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
@@ -98,7 +98,7 @@ function trustWords(doc: Document): string {
   return `${text.answer.level[doc.trust.level]}${reasons === "" ? "" : `${text.colon}${reasons}`}`;
 }
 
-/** How far the figures can be trusted, and how to improve them. */
+/** Trust in the figures: its level, the reasons, and how to improve it. */
 function trustLine(doc: Document): HTMLElement | null {
   const { trust } = doc;
   if (trust === null) return null;
@@ -135,7 +135,7 @@ function firstAnswer(v: Verdict, doc: Document): HTMLElement {
     {},
     el("p.question", {}, say(v.question)),
     el("h1", {}, rich(headline === "" ? say(v.answer) : headline)),
-    briefTable({ ...v.brief, rows: rowsOf(doc, v.brief) }, limitOf(doc)),
+    briefTable(v.brief, limitOf(doc)),
     trustLine(doc),
     nextLine(v.brief, adviceOf(doc)),
   );

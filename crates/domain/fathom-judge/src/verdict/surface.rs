@@ -220,7 +220,7 @@ mod tests {
         assert!(told.windows(2).all(|w| w[0] < w[1]), "{told:?}");
     }
 
-    /// The headline says that its limits are offered rates, of which load, and what limits that.
+    /// The headline names its figures offered load, the load itself, and its limit.
     #[test]
     fn the_headline_says_that_its_limits_are_offered_rates_and_at_which_load() {
         let mut step = fathom_sample(0);

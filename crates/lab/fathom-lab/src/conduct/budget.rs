@@ -8,7 +8,7 @@ use super::surface::is_chosen_pair;
 
 /// Most that a step is stretched to use time that others left.
 const STRETCH_MAX: f64 = 2.0;
-/// The same for pairs of rates, of which most are not run.
+/// Stretch limit for pairs of rates: most of the pairs do not run and leave their time to the others.
 const STRETCH_OF_PAIRS_MAX: f64 = 5.0;
 /// Share of a time budget that the steps may use: preparing comes before them, and the answer after them.
 const STEPS_SHARE: f64 = 0.99;
