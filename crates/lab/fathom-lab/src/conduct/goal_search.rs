@@ -72,11 +72,16 @@ fn whole(iops: f64) -> f64 {
 /// where the search has ended.
 fn next_rate(tried: &[Tried], most: Option<f64>) -> Option<f64> {
     let lowest = |a: Tried, b: Tried| if b.0 < a.0 { b } else { a };
-    let not_kept = tried.iter().copied().filter(|(_, is_kept)| *is_kept != Some(true)).reduce(lowest);
-    let (above, outcome) = not_kept.or(most.map(|most| (most, Some(false))))?;
-    // A rate above one that misses may keep the goal by chance.
-    let kept = tried.iter().filter(|(rate, is_kept)| *is_kept == Some(true) && *rate < above);
-    match kept.map(|(rate, _)| *rate).reduce(f64::max) {
+    let closed = most.map(|most| (most, Some(false)));
+    let missed = tried.iter().copied().filter(|(_, is_kept)| *is_kept == Some(false)).reduce(lowest).or(closed);
+    // A rate above one that misses may keep the goal by chance; below one that keeps it, none is in question.
+    let is_below = |rate: f64| missed.is_none_or(|(missed, _)| rate < missed);
+    let kept = tried.iter().filter(|(rate, is_kept)| *is_kept == Some(true) && is_below(*rate));
+    let kept = kept.map(|(rate, _)| *rate).reduce(f64::max);
+    let not_kept =
+        tried.iter().copied().filter(|(rate, is_kept)| *is_kept != Some(true) && kept.is_none_or(|kept| kept < *rate));
+    let (above, outcome) = not_kept.reduce(lowest).or(closed)?;
+    match kept {
         // What is too short to tell has even fewer I/Os at half the rate.
         None => outcome.map(|_| whole(above / 2.0)),
         Some(kept) if above <= RESOLUTION * kept => None,
@@ -220,6 +225,9 @@ mod tests {
         assert_eq!(next_rate(&[(100.0, unknown), (200.0, missed)], Some(500.0)), None, "half is even shorter");
         assert_eq!(next_rate(&[(100.0, kept)], Some(400.0)), Some(200.0), "up to the closed loop");
         assert_eq!(next_rate(&[(100.0, kept)], None), None);
+        // Rates below one that keeps the goal were too short to tell: a drive held to 2,000 I/Os per second ended at 1,810.
+        assert_eq!(next_rate(&[(516.0, unknown), (1010.0, unknown), (1810.0, kept)], Some(2000.0)), Some(1903.0));
+        assert_eq!(next_rate(&[(516.0, unknown), (1810.0, kept), (1903.0, unknown)], Some(2000.0)), Some(1856.0));
         // A slow drive has no whole rate in between.
         assert_eq!(next_rate(&[(25.0, kept), (26.0, missed)], None), None);
         assert_eq!(next_rate(&[(4.0, kept), (5.0, missed)], None), Some(20_f64.sqrt()));
