@@ -218,10 +218,10 @@ impl OwnFile {
         }
     }
 
-    /// Gives it the space of its measured bytes, without writing to it; the file system writes them at once where it cannot.
+    /// Reserves the space of its measured bytes without writing to it.
     ///
     /// # Errors
-    /// As fallocate(2), `StorageFull` among them; a file system that gives no space in advance is no error.
+    /// As fallocate(2), e.g. `StorageFull`. A file system that cannot reserve space is no error.
     pub fn allocate(&self) -> io::Result<()> {
         match calls::allocate(&self.file, self.bytes) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
