@@ -269,6 +269,17 @@ describe("the front of paths", () => {
     const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => d.label.formatter);
     expect(named).toEqual([`io_uring +${steps.length - 1}`]);
   });
+
+  it("counts each mark for one name, where every mark lies on the next", () => {
+    const [first] = engines().steps;
+    if (!first?.cpu) throw new Error("the fixture has CPU costs");
+    const cost = cpuPerIo(first) ?? 0;
+    const steps = Array.from({ length: 8 }, (_, i) => ({ ...first, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: cost * (1 + i / 7) } }));
+    const option = front({ title: "", steps, front: steps.slice(0, 1) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => Number(/\+(\d+)$/.exec(d.label.formatter)?.[1] ?? 0) + 1) ?? [];
+    expect(named.length).toBeGreaterThan(1);
+    expect(named.reduce((sum, n) => sum + n, 0)).toBe(steps.length);
+  });
 });
 
 /** Labels of the bands and of the rings of a picture. */

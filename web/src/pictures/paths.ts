@@ -53,12 +53,20 @@ export const FRONT_PX = 280;
 export function front(set: EngineSet, p: Palette, width: number): EChartsOption {
   const costed = set.steps.filter((s) => cpuPerIo(s) !== null);
   const best = set.front;
+  const onFront = new Set(best);
   const costs = costed.map((s) => cpuPerIo(s) ?? 0);
   const x = zeroScale(1.04 * Math.max(...costs));
   const y = zeroScale(1.08 * Math.max(...costed.map((s) => s.iops)));
   const at = (s: StepView): [number, number] => [cpuPerIo(s) ?? 0, s.iops];
   // From the cheapest up, and on to the right from the fastest: what lies below is beaten.
   const line = best.length === 0 ? [] : [[at(best[0] as StepView)[0], 0], ...best.flatMap((s, i) => { const next = best[i + 1]; return next ? [at(s), [at(next)[0], s.iops]] : [at(s), [x.max, s.iops]]; })];
+  // Marks on each other share one name, that of one on the front before others, with how many marks it stands for.
+  const named = new Map<StepView, number>();
+  for (const s of [...best, ...costed.filter((s) => !onFront.has(s))]) {
+    const covers = (o: StepView) => Math.abs(at(o)[0] - at(s)[0]) < 0.2 * x.max && Math.abs(at(o)[1] - at(s)[1]) < 0.07 * y.max;
+    const name = [...named.keys()].find(covers) ?? s;
+    named.set(name, (named.get(name) ?? 0) + 1);
+  }
   return {
     grid: { left: 58, right: 16, top: 26, bottom: 46 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...x, ...(width < 440 ? { interval: x.max / 2 } : {}), name: word("cpu_per_io"), nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: timeTick } },
@@ -74,14 +82,13 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.muted, width: 1.5, type: "dashed" }, data: line },
       {
         type: "scatter", symbolSize: 12, z: 4, emphasis: { disabled: true },
-        data: costed.map((s, i) => {
-          const [here, isLeft] = [at(s), at(s)[0] > 0.55 * x.max];
-          // Marks on each other share one name, that of one on the front before others, and how many more there are.
-          const near = costed.map((o, k) => ({ o: at(o), k })).filter(({ o }) => Math.abs(o[0] - here[0]) < 0.2 * x.max && Math.abs(o[1] - here[1]) < 0.07 * y.max);
-          const isNamed = (near.find(({ k }) => best.includes(costed[k] as StepView)) ?? near[0])?.k === i;
+        // Names that would still touch are moved apart.
+        labelLayout: { moveOverlap: "shiftY" },
+        data: costed.map((s) => {
+          const [here, isLeft, alike] = [at(s), at(s)[0] > 0.55 * x.max, named.get(s) ?? 0];
           return {
             value: here, itemStyle: { color: pathTone(set.steps.indexOf(s), p), opacity: 1 },
-            label: { show: isNamed, position: isLeft ? "left" : "right", distance: 7, offset: [0, isLeft ? 0 : 12], formatter: near.length > 1 ? `${pathWord(s)} +${near.length - 1}` : pathWord(s), color: p.ink, fontSize: 11.5, ...rim(p) },
+            label: { show: alike > 0, position: isLeft ? "left" : "right", distance: 7, offset: [0, isLeft ? 0 : 12], formatter: alike > 1 ? `${pathWord(s)} +${alike - 1}` : pathWord(s), color: p.ink, fontSize: 11.5, ...rim(p) },
           };
         }),
       },

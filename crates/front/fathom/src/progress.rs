@@ -250,7 +250,9 @@ impl Shown {
         if let Some(p99) = p.p99_ns {
             figures.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
         }
-        let steps = if self.steps > 1 { format!("{} of {} · ", self.done + 1, self.steps) } else { String::new() };
+        // Steps of a search come behind those of the plan, and how many they are is not known.
+        let is_planned = self.steps > 1 && self.done < self.steps;
+        let steps = if is_planned { format!("{} of {} · ", self.done + 1, self.steps) } else { String::new() };
         let left = format!("{steps}{}", time_left(p.remaining_ns, self.later_ns));
         let line = Line { load: load.trim_start(), figures: &figures, spark: &spark(&self.rates), left: &left };
         if self.bar.is_some() {
