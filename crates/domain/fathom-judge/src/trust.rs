@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::cpu_time::other_busy_cores;
 use crate::document::{CheckCause, CheckName, StepState, StepView, Trust, TrustLevel};
+use crate::verdict::is_goal_undecided;
 
 /// Reasons that are said; the others stand with their steps.
 const REASONS_MAX: usize = 2;
@@ -46,6 +47,7 @@ pub fn trust(steps: &[StepView], missing: usize, is_simulated: bool) -> Trust {
     reasons.extend(of_checks(&measured));
     reasons.extend(of_warnings(&measured));
     reasons.extend(unsteady(&measured));
+    reasons.extend(undecided_goals(&measured));
     reasons.extend(not_run(steps));
     reasons.extend(not_reached(measured.len(), missing));
     reasons.sort_by(|a, b| b.level.cmp(&a.level).then(b.weight.total_cmp(&a.weight)));
@@ -225,6 +227,14 @@ fn unsteady(steps: &[&StepView]) -> Option<Reason> {
     graded(count as f64 / all as f64, STEPS, msg!("trust-unsteady", count = count, all = all), Some(mend))
 }
 
+/// Offered loads of which it is not known whether they keep the latency that was asked for.
+fn undecided_goals(steps: &[&StepView]) -> Option<Reason> {
+    let offered = || steps.iter().filter(|s| s.rate_iops.is_some() && s.role.latency_goal.is_some());
+    let (undecided, all) = (offered().filter(|s| is_goal_undecided(s)).count(), offered().count());
+    let what = msg!("trust-goals-undecided", count = undecided, all = all);
+    graded(undecided as f64 / all.max(1) as f64, STEPS, what, Some(msg!("trust-mend-longer-steps")))
+}
+
 fn not_run(steps: &[StepView]) -> Option<Reason> {
     let planned = || steps.iter().filter(|s| s.phase == Phase::Measure);
     let bad = planned().filter(|s| matches!(s.state, StepState::Refused | StepState::Failed)).count();
@@ -402,6 +412,26 @@ mod tests {
         };
         let (_, _, mend) = said(&trust(&[stream(0), stream(1)], 0, false));
         assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
+    }
+
+    #[test]
+    fn offered_loads_that_decide_nothing_about_the_goal_are_counted() {
+        let offered = |p99_ns: [u64; 2]| {
+            let mut view = step(0.02);
+            view.rate_iops = Some(1_000.0);
+            view.role.latency_goal = Some(fathom_plan::LatencyGoal { mean_ns: None, p99_ns: Some(1_000_000) });
+            let mut latency = samples::latency(1_000, 100.0);
+            latency.p99 = Some(p99_ns[0].midpoint(p99_ns[1]));
+            latency.ci95.insert("p99".to_owned(), p99_ns);
+            view.lat_ns = Some(latency);
+            view
+        };
+        let (kept, open) = (offered([300_000, 400_000]), offered([300_000, 4_000_000]));
+        assert_eq!(said(&trust(&[kept.clone(), kept.clone()], 0, false)).0, TrustLevel::Good);
+        let (level, reasons, mend) = said(&trust(&[kept, open.clone(), open], 0, false));
+        let reason = "2 of 3 offered loads were too short to show whether they keep the goal";
+        assert_eq!((level, reasons), (TrustLevel::Poor, vec![reason.to_owned()]));
+        assert_eq!(mend.as_deref(), Some("give each step more time (--runtime 1m)"));
     }
 
     #[test]

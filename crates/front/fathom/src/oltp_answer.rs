@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_judge::oltp::{BoundJudgement, EvidenceView, KindView, OltpDocument, RateView};
 use fathom_model::{OltpEvidenceName, OltpLimit};
-use fathom_units::{format_bytes, format_iops, format_ns, format_significant};
+use fathom_units::{format_bytes, format_iops, format_ns};
 
 use crate::terminal::{fill, warning_word};
 
@@ -51,7 +51,7 @@ fn log(document: &OltpDocument) -> String {
         1 => "1 checkpoint in the run".to_owned(),
         more => format!("{more} checkpoints in the run"),
     };
-    format!("{bytes} and {:.2} syncs a transaction; {checkpoints}{hit}", server.log_syncs_per_transaction)
+    format!("{bytes} and {:.2} syncs per transaction; {checkpoints}{hit}", server.log_syncs_per_transaction)
 }
 
 /// Responses at shares of the rate; nothing where that was not asked for.
@@ -72,22 +72,27 @@ fn open_loop(document: &OltpDocument) -> String {
 fn rates(document: &OltpDocument) -> String {
     let minutes = match (document.nopm.best_minute, document.nopm.worst_minute) {
         (Some(best), Some(worst)) => {
-            format!(", minutes from {} to {}", format_significant(worst), format_significant(best))
+            format!(", minutes from {} to {}", format_iops(worst), format_iops(best))
         }
         _ => String::new(),
     };
     format!(
-        "{} NOPM{minutes}; {} TPM, {} TPS of all kinds, {} sessions",
+        "{} NOPM{minutes}; {} TPM, {} TPS, by {}",
         rate(&document.nopm),
         rate(&document.tpm),
-        format_significant(document.tps),
-        document.drive.sessions
+        format_iops(document.tps),
+        counted(document.drive.sessions.into(), "session")
     )
+}
+
+/// `1 session`, `8 sessions`.
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// `12.3k ±2 %`.
 fn rate(rate: &RateView) -> String {
-    let mean = format_significant(rate.mean);
+    let mean = format_iops(rate.mean);
     match rate.ci95 {
         Some([low, high]) if rate.mean > 0.0 => format!("{mean} ±{:.1} %", (high - low) / 2.0 / rate.mean * 100.0),
         _ => format!("{mean} (no interval: too short or too uneven)"),
@@ -135,16 +140,16 @@ fn limit(document: &OltpDocument) -> String {
 fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> String {
     let percent = format!("{:.0} %", piece.number * 100.0);
     match piece.name {
-        OltpEvidenceName::ServingTime if is_named => format!("{percent} of the serving time goes there"),
-        OltpEvidenceName::ServingTime => format!("{percent} of the serving time goes into its largest part"),
-        OltpEvidenceName::CpusBusy if has_one_writer => format!("a CPU {percent} busy with statements"),
+        OltpEvidenceName::ServingTime if is_named => format!("{percent} of serving time"),
+        OltpEvidenceName::ServingTime => format!("{percent} of serving time in its largest part"),
+        OltpEvidenceName::CpusBusy if has_one_writer => format!("statements keep one CPU {percent} busy"),
         OltpEvidenceName::CpusBusy => format!("CPUs {percent} busy"),
         OltpEvidenceName::OtherPrograms => format!("other programs use {percent} of the CPUs"),
         OltpEvidenceName::OffCpu => format!("{percent} of that time off the CPU"),
         OltpEvidenceName::DeviceBusy => format!("drive {percent} busy"),
         OltpEvidenceName::ReadsUsed => format!("the drive gives {percent} of its calibrated reads"),
-        OltpEvidenceName::DeviceReads => format!("{:.2} pages read from the device a transaction", piece.number),
-        OltpEvidenceName::RelaxedCommits => format!("commits that do not wait: {:.2}x", piece.number),
+        OltpEvidenceName::DeviceReads => format!("{:.2} pages read from the device per transaction", piece.number),
+        OltpEvidenceName::RelaxedCommits => format!("{:.2}x the rate if commits do not wait", piece.number),
     }
 }
 
@@ -155,15 +160,18 @@ fn time(document: &OltpDocument) -> String {
     let parts = if document.database.has_one_writer {
         let ready = share(time.for_cpu);
         format!(
-            "on a CPU {cpu}, ready without one {ready}, for their turn {turn}, in commits {}, for data {data}",
+            "{cpu} on a CPU, {ready} waiting for a CPU, {turn} for their turn, {} in commits, {data} for data",
             share(time.for_log)
         )
     } else {
-        format!("on a CPU or ready {cpu}, for locks {turn}, for the log {}, for data {data}", share(time.for_log))
+        format!(
+            "{cpu} on a CPU or ready, {turn} waiting for locks, {} for the log, {data} for data",
+            share(time.for_log)
+        )
     };
-    let server = document.cpus.server_cores.map(|cores| format!(", the server on {cores:.2}")).unwrap_or_default();
+    let server = document.cpus.server_cores.map(|cores| format!(", the server {cores:.2}")).unwrap_or_default();
     format!(
-        "of the sessions: {parts}; {} CPUs {} busy, the client on {:.2} of them{server}",
+        "sessions spend {parts}; {} CPUs are {} busy, the client uses {:.2}{server}",
         document.cpus.allowed,
         share(document.cpus.busy),
         document.cpus.client_cores
@@ -178,17 +186,17 @@ fn drive(document: &OltpDocument) -> String {
     let calibrated = document.calibration.as_ref().and_then(|made| Some((made, made.most_iops()?)));
     let calibrated = calibrated.map_or(String::new(), |(made, most)| {
         let could = document.verdict.reads_a_transaction_could_make;
-        let could = could.map(|reads| format!(", {reads:.1} for each transaction")).unwrap_or_default();
-        format!("; it can {} random reads/s of {}{could}", format_iops(most), format_bytes(made.block_bytes))
+        let could = could.map(|reads| format!(", {reads:.1} per transaction")).unwrap_or_default();
+        format!("; it gives {} random {} reads/s{could}", format_iops(most), format_bytes(made.block_bytes))
     });
     let cached = match document.verdict.is_cached {
-        Some(true) => ". Cached: this tests CPU and log, whatever the drive could read",
+        Some(true) => ". All data is cached: reads of the drive are not tested",
         _ => "",
     };
     let own = document.own_page_reads_per_transaction;
-    let own = own.map(|pages| format!(" ({pages:.2} pages of the database's own)")).unwrap_or_default();
+    let own = own.map(|pages| format!(" ({pages:.2} page reads by the database)")).unwrap_or_default();
     format!(
-        "{}: a transaction makes {:.2} reads{own}, {:.2} writes{flushes}, {} written; a million orders {}{calibrated}{cached}",
+        "{}: per transaction {:.2} reads{own}, {:.2} writes{flushes}, {} written; {} per million orders{calibrated}{cached}",
         device.name,
         device.reads_per_transaction,
         device.writes_per_transaction,
@@ -206,11 +214,11 @@ fn database(document: &OltpDocument) -> String {
         some => format!("{} CONDITIONS OF CONSISTENCY ARE BROKEN", some.len()),
     };
     format!(
-        "{} {}, {}, {} warehouses, {}; {consistency}",
+        "{} {}, {}, {}, {}; {consistency}",
         database.engine,
         database.version,
         settings.join(" "),
-        database.warehouses,
+        counted(database.warehouses.into(), "warehouse"),
         format_bytes(database.bytes)
     )
 }

@@ -253,14 +253,17 @@ fn cpu(step: &StepView) -> String {
     step.cpu.as_ref().and_then(|c| c.ns_per_io).map_or("-".into(), format_ns)
 }
 
-/// A text of at most `width` characters. Names begin alike and differ at the end, so `…` stands for the beginning.
+/// A text of at most `width` characters. Labels begin with a stream or a block size and end with the depth: `…` stands for what
+/// lies between.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().skip(length + 1 - width).collect();
-    format!("…{kept}")
+    let head = width / 4;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(length + 1 + head - width).collect();
+    format!("{start}…{end}")
 }
 
 /// CPU time per I/O by kind, or the reason why it is not known.

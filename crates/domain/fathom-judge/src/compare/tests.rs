@@ -151,6 +151,19 @@ fn a_figure_without_an_interval_is_inconclusive_and_says_why() {
 }
 
 #[test]
+fn a_reason_of_some_inconclusive_steps_is_not_that_of_all() {
+    let a = ladder(1, json!({}), &[10e3, 10e3]);
+    let mut b = ladder(2, json!({}), &[10.2e3, 20e3]);
+    b.steps[1].iops_ci95 = None;
+    let mut c = single(&[&a, &b]).unwrap();
+    c.steps[0].ci95 = Some([0.8, 1.3]);
+    c.steps[0].inconclusive = Some(msg!("compare-why-interval"));
+    c.steps[1].inconclusive = Some(msg!("compare-note-no-interval"));
+    let said = english(&words::answer(&c));
+    assert!(said.contains("1 of 2 inconclusive steps: a side has no interval"), "{said}");
+}
+
+#[test]
 fn with_a_given_rate_latency_decides() {
     let with_rate = |id: i64, lat_us: f64| {
         let mut step = samples::step();

@@ -71,15 +71,21 @@ fn spreads(steps: &[&ComparedStep]) -> impl Iterator<Item = Message> {
     })
 }
 
-/// Why steps of which no interval is known are inconclusive, each reason once.
+/// Why steps of which no interval is known are inconclusive, each reason once, with their number where others are inconclusive too.
 fn open(steps: &[&ComparedStep]) -> Vec<Message> {
-    let mut reasons: Vec<&Message> = Vec::new();
+    let all = steps.iter().filter(|s| s.inconclusive.is_some()).count();
+    let mut reasons: Vec<(&Message, usize)> = Vec::new();
     for reason in steps.iter().filter(|s| s.ci95.is_none()).filter_map(|s| s.inconclusive.as_ref()) {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
         }
     }
-    reasons.into_iter().map(|why| msg!("compare-inconclusive-because", why = why)).collect()
+    let said = |(why, count): (&Message, usize)| match count == all {
+        true => msg!("compare-inconclusive-because", why = why),
+        false => msg!("compare-inconclusive-some", count = count, all = all, why = why),
+    };
+    reasons.into_iter().map(said).collect()
 }
 
 /// The ratio of a step; `None` where a side has no figure.

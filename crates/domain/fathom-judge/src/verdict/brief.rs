@@ -10,6 +10,9 @@ use super::parts::{depth_or_rate, is_bandwidth, p50, p99};
 use super::plateau::Most;
 use crate::document::{Brief, BriefRow, NextCommand, StepView};
 
+/// A limit of a lesser probability is more likely not the limit.
+const LIKELY: f64 = 0.5;
+
 /// A row of the small table.
 pub(super) fn row(name: Message, cells: impl IntoIterator<Item = Message>) -> BriefRow {
     BriefRow { name, cells: cells.into_iter().collect() }
@@ -26,6 +29,9 @@ pub(super) fn limited(step: &StepView) -> Message {
         LimitName::Unknown => msg!("brief-limit-unknown"),
         LimitName::PageCache => msg!("brief-limit-page-cache"),
         _ => match step.limit.probability {
+            Some(p) if p < LIKELY => {
+                msg!("brief-limited-perhaps", what = limiting_part(step), probability = Quantity::share(p))
+            }
             Some(p) => msg!("brief-limited-probably", what = limiting_part(step), probability = Quantity::share(p)),
             None => msg!("brief-limited", what = limiting_part(step)),
         },
@@ -196,5 +202,23 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         // A machine that is not there cannot be looked at.
         _ if step.is_simulated() => Some(report(run)),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_language::english;
+
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_limit_that_is_more_likely_none_is_not_stated_as_one() {
+        let mut step = samples::view(&samples::step(), 1e3, 100.0);
+        step.limit.name = LimitName::Device;
+        step.limit.probability = Some(0.48);
+        assert_eq!(english(&limited(&step)), "perhaps limited by the device (48 %)");
+        step.limit.probability = Some(0.63);
+        assert_eq!(english(&limited(&step)), "limited by the device (63 %)");
     }
 }

@@ -230,8 +230,13 @@ fn other_ways(steps: &[&StepView], log: &StepView) -> Option<BriefRow> {
     let fsync =
         find(steps, |s| same(s) && s.durability.sync.is_some_and(|y| y.kind == SyncKind::Fsync && y.writes == 1));
     let dsync = find(steps, |s| same(s) && s.durability.write_through == WriteThrough::Dsync);
-    let cell =
-        |way: &'static str, step: &StepView| msg!("commit-cell-way", way = way, times = times_as_much(step, log));
+    let cell = |way: &'static str, step: &StepView| {
+        let times = times_as_much(step, log);
+        match times.ci95 {
+            Some(_) => msg!("commit-cell-way", way = way, times = times),
+            None => msg!("commit-cell-way-open", way = way, times = times),
+        }
+    };
     let cells = [fsync.map(|s| cell("fsync", s)), dsync.map(|s| cell("O_DSYNC", s))];
     let cells: Vec<Message> = cells.into_iter().flatten().collect();
     (!cells.is_empty()).then(|| row(msg!("commit-row-ways"), cells))

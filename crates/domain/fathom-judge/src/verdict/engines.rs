@@ -26,6 +26,9 @@ enum Registration {
     Files,
 }
 
+/// So many paths beside the fastest are named in a headline.
+const RIVALS_NAMED: usize = 2;
+
 /// A way of I/O: `io_uring iopoll`, `psync with 32 threads`, `io_uring unregistered`.
 #[derive(Clone, PartialEq, Eq)]
 struct Path {
@@ -147,6 +150,22 @@ fn relation_of_speeds(best: &StepView, next: &StepView) -> Option<Relation> {
     speed_effect(best, next).map(|effect| relation(&effect, effect.p_value(), MARGIN_PCT))
 }
 
+/// The paths that may be as fast as the fastest, which is left out; in the order of their rates.
+fn rivals<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
+    let speed = by_speed(contest);
+    let (best, others) = speed.split_first().expect("a contest has paths");
+    others.iter().copied().filter(|other| relation_of_speeds(best, other) != Some(Relation::Higher)).collect()
+}
+
+/// `libaio`, `libaio, psync`, or how many they are where their names have no room.
+fn rivals_in_words(rivals: &[&StepView]) -> Message {
+    match rivals {
+        [one] => msg!("brief-rival", path = path(one)),
+        _ if rivals.len() > RIVALS_NAMED => msg!("brief-rivals-many", count = rivals.len()),
+        _ => msg!("brief-rivals", paths = Arg::list(rivals.iter().map(|s| path(s)), Join::Comma)),
+    }
+}
+
 /// `equal`, or `inconclusive` where intervals overlap or are missing.
 fn tie(relation: Option<Relation>) -> Message {
     match relation {
@@ -170,11 +189,13 @@ fn first_look(contest: &Contest<'_>, series: &Series<'_>, measured: &[&StepView]
 /// The fastest path and the cheapest, or the two that may be.
 fn headline(contest: &Contest<'_>) -> Message {
     let speed = by_speed(contest);
-    let (best, next) = (speed[0], speed[1]);
-    let speeds = relation_of_speeds(best, next);
+    let best = speed[0];
+    let rivals = rivals(contest);
+    let equal = rivals.iter().all(|rival| relation_of_speeds(best, rival) == Some(Relation::Same));
+    let speeds = equal.then_some(Relation::Same);
     let cheapest = surely_cheapest(contest);
     let (name, rate, in_flight) = (path(best), rate(best), contest.ios());
-    match (speeds == Some(Relation::Higher), cheapest) {
+    match (rivals.is_empty(), cheapest) {
         (true, Some((step, _))) if step.index == best.index => {
             msg!("brief-path-wins", best = name, in_flight = in_flight, rate = rate)
         }
@@ -193,7 +214,7 @@ fn headline(contest: &Contest<'_>) -> Message {
         (false, Some((step, cost))) => msg!(
             "brief-path-tie",
             best = name,
-            next = path(next),
+            rivals = rivals_in_words(&rivals),
             how = tie(speeds),
             in_flight = in_flight,
             rate = rate,
@@ -203,7 +224,7 @@ fn headline(contest: &Contest<'_>) -> Message {
         (false, None) => msg!(
             "brief-path-tie-alone",
             best = name,
-            next = path(next),
+            rivals = rivals_in_words(&rivals),
             how = tie(speeds),
             in_flight = in_flight,
             rate = rate

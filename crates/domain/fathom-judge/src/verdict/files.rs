@@ -73,7 +73,10 @@ fn headline(main: &Point<'_>) -> Message {
     let best = main.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a load has a step");
     let kind = main.kind.message();
     if main.steps.len() == 1 {
-        return msg!("files-headline", rate = rate(best), kind = kind, limited = limited_by(best));
+        return match best.iops_ci95 {
+            Some(_) => msg!("files-headline", rate = rate(best), kind = kind, limited = limited_by(best)),
+            None => msg!("files-headline-no-interval", rate = rate(best), kind = kind, limited = limited_by(best)),
+        };
     }
     match (main.winner, main.lead) {
         (Some(first), Some((ratio, ci95))) => {
@@ -219,8 +222,17 @@ fn lead(point: &Point<'_>) -> Option<Message> {
 }
 
 fn figures(main: &Point<'_>, costs: &[(&StepView, Quantity)]) -> Vec<Figure> {
-    let rates = main.steps.iter().map(|s| figure(msg!("files-figure-rate", group = s.group.clone()), rate(s), s));
-    let costs = costs.iter().map(|(s, times)| figure(msg!("files-figure-cost", group = s.group.clone()), *times, s));
+    let several = main.steps.len() > 1;
+    let rate_name = |s: &StepView| match several {
+        true => msg!("files-figure-rate-of", group = s.group.clone()),
+        false => msg!("files-figure-rate"),
+    };
+    let cost_name = |s: &StepView| match several {
+        true => msg!("files-figure-cost-of", group = s.group.clone()),
+        false => msg!("files-figure-cost"),
+    };
+    let rates = main.steps.iter().map(|s| figure(rate_name(s), rate(s), s));
+    let costs = costs.iter().map(|(s, times)| figure(cost_name(s), *times, s));
     rates.chain(costs).collect()
 }
 

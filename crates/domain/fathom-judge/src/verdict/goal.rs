@@ -121,6 +121,11 @@ pub fn goals(steps: &[StepView]) -> Vec<GoalView> {
     asked(steps).into_iter().flat_map(of_goal).collect()
 }
 
+/// Whether it is not known if the step keeps its latency goal; false without a goal.
+pub(crate) fn is_goal_undecided(step: &StepView) -> bool {
+    step.role.latency_goal.is_some_and(|goal| outcome(&terms(goal), step) == Outcome::Unknown)
+}
+
 /// The goals that steps carry, each once.
 fn asked(steps: &[StepView]) -> Vec<LatencyGoal> {
     let mut goals: Vec<LatencyGoal> = Vec::new();

@@ -33,6 +33,7 @@ pub use arrays::arrays;
 pub(crate) use brief::{change_cell, longer, report};
 pub use engines::paths;
 pub use goal::goals;
+pub(crate) use goal::is_goal_undecided;
 pub use groups::groups;
 pub use snia::loops;
 pub use surface::{keeps_by_far, surfaces};

@@ -20,6 +20,8 @@ use crate::sentences::counted;
 
 /// A level that reaches this share of what its members allow has lost nothing worth a word.
 const REACHED_PCT: f64 = 95.0;
+/// Shares whose intervals are wider than this, in points to each side, are told with it.
+const WIDE_HALF_PCT: f64 = 5.0;
 /// Members that together give less than this share of so many single ones have something in common.
 const APART: f64 = 0.8;
 /// From this share of writes on a load is one of whole stripes.
@@ -169,7 +171,13 @@ fn headline(told: &[&Array<'_>], main: &Kind) -> Message {
     });
     let shares: Vec<Message> = shares.collect();
     if !shares.is_empty() {
-        return msg!("brief-raid", kind = main.message(), levels = Arg::list(shares, Join::Comma));
+        let (kind, levels) = (main.message(), Arg::list(shares, Join::Comma));
+        let half = |cell: &Cell<'_>| cell.ceiling?.share().ci95.map(|[low, high]| (high - low) / 2.0);
+        let widest = cells().filter_map(|(_, cell)| half(cell)).fold(0.0, f64::max);
+        return match widest > WIDE_HALF_PCT {
+            true => msg!("brief-raid-wide", kind = kind, half = Quantity::pct(widest.ceil()), levels = levels),
+            false => msg!("brief-raid", kind = kind, levels = levels),
+        };
     }
     let rates =
         cells().map(|(array, cell)| msg!("raid-level-rate", level = array.name.clone(), rate = short(cell.step)));

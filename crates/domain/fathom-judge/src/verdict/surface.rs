@@ -2,7 +2,7 @@
 
 use fathom_message::{Message, Quantity, Unit, msg};
 
-use super::brief::{brief, limited, report, row};
+use super::brief::{brief, report, row};
 use super::goal::{Outcome, goal_words, outcome, terms};
 use super::is_of_reference;
 use super::kind::Kind;
@@ -147,14 +147,11 @@ fn headline(surface: &SurfaceView, edge: &[&StepView], balanced: Option<&StepVie
     match (both, goal) {
         (Some((step, (reads, writes))), goal) => {
             let (reads, writes) = (per_s(reads), per_s(writes));
-            let (place, limited) = (Kind::of(step).place_message(), limited(step));
+            // Of an offered load the limit is what was asked for.
+            let place = Kind::of(step).place_message();
             match goal {
-                Some(goal) => {
-                    msg!("brief-surface", reads = reads, writes = writes, place = place, goal = goal, limited = limited)
-                }
-                None => {
-                    msg!("brief-surface-held", reads = reads, writes = writes, place = place, limited = limited)
-                }
+                Some(goal) => msg!("brief-surface", reads = reads, writes = writes, place = place, goal = goal),
+                None => msg!("brief-surface-held", reads = reads, writes = writes, place = place),
             }
         }
         (None, Some(goal)) if edge.is_empty() => msg!("brief-surface-missed", goal = goal),
@@ -220,15 +217,14 @@ mod tests {
         assert!(told.windows(2).all(|w| w[0] < w[1]), "{told:?}");
     }
 
-    /// The headline names its figures offered load, the load itself, and its limit.
+    /// The headline names its figures offered load, and the load itself.
     #[test]
     fn the_headline_says_that_its_limits_are_offered_rates_and_at_which_load() {
         let mut step = fathom_sample(0);
         step.workload.mix = fathom_plan::OpMix { read_pct: 60, write_pct: 40, trim_pct: 0 };
         step.load.rate = Some(fathom_plan::Rate { iops: 100e3, process: fathom_plan::RateProcess::Poisson });
         step.role.rate_pair = Some(fathom_plan::RatePair { read_pct: 60, write_pct: 40 });
-        let mut view = crate::samples::view(&step, 100e3, 100.0);
-        view.limit.name = fathom_model::LimitName::Rate;
+        let view = crate::samples::view(&step, 100e3, 100.0);
         let headline = |goal: Option<fathom_plan::LatencyGoal>| {
             let surface = SurfaceView { group: "A".to_owned(), goal, pairs: Vec::new(), edge: vec![0] };
             fathom_language::english(&headline(&surface, &[&view], Some(&view)))
@@ -236,8 +232,7 @@ mod tests {
         let held = headline(None);
         assert_eq!(
             held,
-            "An offered load of 60.0k/s reads with 40.0k/s writes (4k random) is completed without backlog, limited by the \
-             rate."
+            "An offered load of 60.0k/s reads with 40.0k/s writes (4k random) is completed without backlog."
         );
         let goal = fathom_plan::LatencyGoal { mean_ns: None, p99_ns: Some(2_000_000) };
         let kept = headline(Some(goal));

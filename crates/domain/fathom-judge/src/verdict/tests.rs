@@ -364,7 +364,7 @@ fn ladders_of_one_load_are_named_by_what_differs_between_them() {
     let threads: Vec<StepView> = steps.iter().filter(|step| step.devices == 1).cloned().collect();
     let verdict = one("scaling", &threads, None);
     let rows: Vec<String> = verdict.brief.rows.iter().map(|row| english(&row.name)).collect();
-    assert_eq!(rows, ["4k random reads (QD32)", "4k random reads, 1/core", "4k random reads (QD8)"]);
+    assert_eq!(rows, ["4k random reads (QD32)", "4k random reads, cores", "4k random reads (QD8)"]);
     // Each row has where linear growth ends, and what stops it.
     for row in &verdict.brief.rows {
         let cells = words(&row.cells).join(" · ");
@@ -402,7 +402,7 @@ fn siblings_are_set_against_cores_of_their_own() {
         "2 threads on both siblings of 1 core give less than on cores of their own: -37.0 % (95 % interval -37.5 to -36.6 %).",
     );
     assert!(
-        english(&verdict.answer).starts_with("With threads, 4k random reads on cores of their own scale linearly to 4")
+        english(&verdict.answer).starts_with("With threads, 4k random reads spread over cores scale linearly to 4")
     );
 }
 

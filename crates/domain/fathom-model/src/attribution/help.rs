@@ -1,6 +1,7 @@
 //! What relieving a limit takes, and what it would bring.
 
 use fathom_message::{Message, Quantity, msg};
+use fathom_plan::Workload;
 
 use super::seen::Seen;
 use super::{LimitName, Observation};
@@ -59,12 +60,21 @@ fn remedies(name: LimitName) -> Vec<Message> {
 fn given_to_more(all: &Seen<'_>, this: &Observation) -> Option<f64> {
     let asks_for_more = |o: &Observation| {
         let (other, own) = (&o.step, &this.step);
-        other.workload == own.workload
+        is_same_work(&other.workload, &own.workload)
             && other.targets == own.targets
             && other.load.rate.is_none()
             && (o.in_flight() > this.in_flight() || o.threads() > this.threads())
     };
     all.iter().filter(|o| o.ios > 0 && asks_for_more(o)).map(Observation::iops).reduce(f64::max)
+}
+
+/// The same I/Os to the same places. How many files a thread works on says only how long the step takes.
+fn is_same_work(a: &Workload, b: &Workload) -> bool {
+    let mut a = a.clone();
+    if let (Some(files), Some(other)) = (&mut a.order.files, b.order.files) {
+        files.files_per_thread = other.files_per_thread;
+    }
+    a == *b
 }
 
 /// The lowest ceiling of another part that lies clearly above what was measured.

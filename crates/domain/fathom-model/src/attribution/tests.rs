@@ -439,6 +439,22 @@ fn advice_promises_no_more_than_deeper_steps_measured() {
     assert_eq!(help(&[shallow, observed(1, 128, 199_000, 0.95)]).id(), "help-up-to");
 }
 
+/// Steps over whole files get as many as fit their time: the number is no other work.
+#[test]
+fn advice_on_files_knows_what_more_threads_made() {
+    let made = |threads: u32, files: u32, ios: u64| {
+        let mut seen = observed(threads, 1, ios, 0.05);
+        let (op, stat_by) = (fathom_plan::FileOp::Create, fathom_plan::StatBy::Folder);
+        let load = fathom_plan::FileLoad { op, files_per_thread: files, bytes_per_file: 4096, stat_by };
+        seen.0.workload.order.files = Some(load);
+        seen
+    };
+    let mut f = facts();
+    f.machine.cores = Some(2);
+    let limit = attribute(&on(f, &[made(1, 1_000, 1_770), made(4, 300, 4_010)]), 0);
+    assert!(english(&limit.would_help[0]).contains("up to 4.01k IOPS"), "{:?}", limit.would_help);
+}
+
 #[test]
 fn a_full_link_is_named_with_its_arithmetic_and_what_comes_next() {
     let mut f = facts();

@@ -24,6 +24,7 @@ compare-most-slower = Most slower: { $step }, { $change }{ $change-ci }.
 compare-most-faster = Most faster: { $step }, { $change }{ $change-ci }.
 compare-spread-runs = Spread from run to run: { $spread } at most, from the { $runs } runs compared.
 compare-spread-ledger = Spread from run to run: { $spread } at most, from { $runs } runs of this kind of load on this host.
+compare-inconclusive-some = { $count } of { $all } inconclusive steps: { $why }.
 compare-inconclusive-because = Inconclusive: { $why }.
 compare-why-one-draw = too few runs (A: { $a }, { $side }: { $b }); use three runs per side, or have three earlier runs of this load on this host
 compare-why-unknown-host = { $side } does not say on which host it was measured, as imports do not, so its spread from run to run is not known

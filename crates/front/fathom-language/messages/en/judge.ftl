@@ -320,10 +320,10 @@ verdict-point = { $kind }: { $rate }{ $rate-pm } with { $drives ->
     [one] 1 thread
    *[other] { $threads } threads
   }.
-verdict-on-cores = { $kind } on cores of their own
-verdict-on-siblings = { $kind } on both siblings of a core
-brief-on-cores = { $kind }, 1/core
-brief-on-siblings = { $kind }, 2/core
+verdict-on-cores = { $kind } spread over cores
+verdict-on-siblings = { $kind } on both siblings of each core
+brief-on-cores = { $kind }, cores
+brief-on-siblings = { $kind }, SMT
 verdict-placed = { $kind } with placement { $placement }
 verdict-kept = { $list }
 verdict-kept-from = starting with { $step }
@@ -398,6 +398,7 @@ brief-place = { $block } { $order }
 brief-gives = { $rate }{ $rate-pm } of { $kind } at { $load }, { $limited }.
 brief-limited = limited by { $what }
 brief-limited-probably = limited by { $what } ({ $probability })
+brief-limited-perhaps = perhaps limited by { $what } ({ $probability })
 brief-limit-unknown = limit not known
 brief-limit-page-cache = answered by the page cache, not the drive
 brief-cell-limit = { $what }
@@ -456,8 +457,8 @@ brief-tail-grows = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load } ({ $rate
 brief-goal-kept = { $rate }{ $rate-pm } of { $kind } in a closed loop keep { $goal }, at { $load }.
 brief-goal-kept-rate = { $rate } of { $kind }, offered as an open loop, keep { $goal } ({ $probability }).
 brief-cell-offered = { $rate } offered
-brief-surface = An offered load of { $reads } reads with { $writes } writes ({ $place }) keeps { $goal }, { $limited }.
-brief-surface-held = An offered load of { $reads } reads with { $writes } writes ({ $place }) is completed without backlog, { $limited }.
+brief-surface = An offered load of { $reads } reads with { $writes } writes ({ $place }) keeps { $goal }.
+brief-surface-held = An offered load of { $reads } reads with { $writes } writes ({ $place }) is completed without backlog.
 brief-surface-alone = Offered reads and offered writes keep { $goal } alone, but no measured pair of both does.
 brief-surface-missed = No pair of offered rates was shown to keep { $goal }.
 brief-surface-none = No measured pair of offered reads and writes was completed without backlog.
@@ -486,8 +487,11 @@ brief-path-wins = { $best } is fastest and cheapest with { $in_flight } in fligh
 brief-path-fastest = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }; cheapest is { $cheapest }, { $cost } of CPU per I/O.
 brief-path-fastest-alone = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }; the cheapest path is inconclusive.
 brief-path-fastest-no-cost = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }; CPU costs are not known.
-brief-path-tie = { $best } ({ $rate-figure }{ $rate-brief-pm }) or { $next } is fastest with { $in_flight } ({ $how }); cheapest is { $cheapest }, { $cost } per I/O.
-brief-path-tie-alone = { $best } ({ $rate-figure }{ $rate-brief-pm }) or { $next } is fastest with { $in_flight } in flight ({ $how }).
+brief-path-tie = { $best } ({ $rate-figure }{ $rate-brief-pm }) { $rivals } is fastest with { $in_flight } ({ $how }); cheapest is { $cheapest }, { $cost } per I/O.
+brief-path-tie-alone = { $best } ({ $rate-figure }{ $rate-brief-pm }) { $rivals } is fastest with { $in_flight } in flight ({ $how }).
+brief-rival = or { $path }
+brief-rivals = or one of { $paths }
+brief-rivals-many = or one of { $count } others
 brief-paths-equal = equal
 brief-paths-open = inconclusive
 brief-row-fastest = fastest
@@ -586,6 +590,10 @@ trust-holes = { $all ->
     [1] the step read space that was never written
    *[other] { $count } of { $all } steps read space that was never written
   }
+trust-goals-undecided = { $all ->
+    [1] the offered load was too short to show whether it keeps the goal
+   *[other] { $count } of { $all } offered loads were too short to show whether they keep the goal
+  }
 trust-unsteady = { $all ->
     [1] the step was not steady
    *[other] { $count } of { $all } steps were not steady
@@ -637,6 +645,7 @@ commit-row-ways = compared with fdatasync
 commit-row-beside = with concurrent reads
 commit-row-drive = drive cache
 commit-cell-rate = { $rate }{ $rate-pm }
+commit-cell-way-open = { $way } { $times } (inconclusive)
 commit-cell-way = { $way } { $times }{ $times-pm }
 commit-cache-unknown = not known
 commit-cache-through = no volatile write cache, so no flushes
@@ -659,6 +668,7 @@ commit-figure-most = most commits
 
 # Whole files
 files-headline = { $rate }{ $rate-pm } of { $kind } by one thread, { $limited }.
+files-headline-no-interval = About { $rate } of { $kind } by one thread (no interval), { $limited }.
 files-headline-faster = { $group } is faster: { $rate }{ $rate-pm } of { $kind } by one thread, { $change }, { $limited }.
 files-headline-none-faster = { $rate }{ $rate-pm } of { $kind } by one thread on { $group }; none is faster beyond doubt.
 files-headline-unranked = { $rate }{ $rate-pm } of { $kind } by one thread on { $group }; too short to say which is faster.
@@ -678,8 +688,10 @@ files-cost-range = With fsync a file takes { $low } to { $high } as long on { $g
 files-step = { $what }: { $rate }{ $rate-pm }, { $p99 }, { $limited }.
 files-step-without-p99 = { $what }: { $rate }{ $rate-pm }, too few for a p99, { $limited }.
 files-faster = { $kind }: { $group } is faster, { $change }.
-files-figure-rate = files a second, { $group }
-files-figure-cost = what fsync costs, { $group }
+files-figure-rate = files per second
+files-figure-rate-of = files per second, { $group }
+files-figure-cost = cost of fsync
+files-figure-cost-of = cost of fsync, { $group }
 
 # Arrays against their members
 verdict-array-ceiling = { $kind }: { $rate-figure }{ $rate-pm }, { $share } of the { $ceiling }{ $ceiling-pm } that the members allow by their own rates: { $reads } member reads and { $writes } member writes for each I/O.
@@ -696,6 +708,7 @@ raid-level-share = { $level } { $share }
 raid-level-rate = { $level } { $rate }
 raid-level-all = { $level } ≥100 %
 brief-raid = { $kind }, of what the members allow: { $levels }
+brief-raid-wide = { $kind }, of what the members allow (±{ $half } or less): { $levels }
 brief-raid-end = { $said }.
 brief-raid-loss = { $said }; { $level }: { $limit }.
 raid-exceeded = { $level } gave { $rate }{ $rate-pm }, at least all that its members gave alone ({ $ceiling }{ $ceiling-pm }). Alone the members were not at their limit: give them more threads or a deeper queue.

@@ -178,13 +178,13 @@ evidence-member-ios-per-write = member I/Os per write
 evidence-member-reads = member reads under pure writes
 
 help-up-to-measured = { $help }: up to { $iops } ({ $gain }), the most that this run measured
-help-up-to = { $help }: up to { $iops } ({ $gain }), where { $next } is next
+help-up-to = { $help }: up to { $iops } ({ $gain }), then limited by { $next }
 help-more-in-flight = more I/Os in flight: a deeper queue or more threads
-help-another-drive = another drive beside it
+help-another-drive = more drives
 help-larger-blocks-for-bytes = larger blocks, where bytes count
 help-link-or-drive = to tell them apart: the drive's rating, a drive of its model on a faster link, or much smaller blocks
 help-better-slot = a slot with more lanes or a newer generation
-help-another-drive-on-own-link = another drive on a link of its own
+help-another-drive-on-own-link = more drives, each on a link of its own
 help-other-port = drives moved to another port, so that they do not share this one
 help-more-threads = more threads on cores of their own
 help-stop-others = stop the other programs, or raise the CPU limit

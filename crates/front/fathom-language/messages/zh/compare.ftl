@@ -24,6 +24,7 @@ compare-most-slower = 变慢最多的：{ $step }，{ $change }{ $change-ci }。
 compare-most-faster = 变快最多的：{ $step }，{ $change }{ $change-ci }。
 compare-spread-runs = 运行间波动：最大 { $spread }，来自所比较的 { $runs } 次运行。
 compare-spread-ledger = 运行间波动：最大 { $spread }，来自本机同类负载的 { $runs } 次运行。
+compare-inconclusive-some = { $all } 个无法判断的步骤中有 { $count } 个：{ $why }。
 compare-inconclusive-because = 无法判断：{ $why }。
 compare-why-one-draw = 运行次数太少（A：{ $a }，{ $side }：{ $b }）；请每侧运行三次，或在本机先有三次此负载的运行
 compare-why-unknown-host = { $side } 未注明测量所在的主机（导入的结果即如此），因此其运行间波动未知

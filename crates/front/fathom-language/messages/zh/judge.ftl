@@ -296,10 +296,10 @@ verdict-ranks = 进程数
 verdict-ranks-question = 它是否随主机数增长，什么阻止了它？
 verdict-no-ladder = 无法判断：只测量了一种驱动器数和一种线程数。
 verdict-point = { $kind }：{ $drives } 块盘、{ $threads } 个线程时 { $rate }{ $rate-pm }。
-verdict-on-cores = { $kind }（各占一核）
-verdict-on-siblings = { $kind }（同核两线程）
-brief-on-cores = { $kind }，1 线程/核
-brief-on-siblings = { $kind }，2 线程/核
+verdict-on-cores = { $kind }（线程分布于各核）
+verdict-on-siblings = { $kind }（线程分布于每核的两个硬件线程）
+brief-on-cores = { $kind }，各核
+brief-on-siblings = { $kind }，SMT
 verdict-placed = { $kind }（placement { $placement }）
 verdict-kept = { $list }
 verdict-kept-from = 从 { $step } 开始
@@ -356,6 +356,7 @@ brief-place = { $block } { $order }
 brief-gives = { $load } 时{ $kind }为 { $rate }{ $rate-pm }，{ $limited }。
 brief-limited = 受限于{ $what }
 brief-limited-probably = 受限于{ $what }（{ $probability }）
+brief-limited-perhaps = 可能受限于{ $what }（{ $probability }）
 brief-limit-unknown = 瓶颈未知
 brief-limit-page-cache = 由页缓存应答，不是磁盘
 brief-cell-limit = { $what }
@@ -414,8 +415,8 @@ brief-tail-grows = { $kind }的 p99 在 { $load } 时为 { $p99 }{ $p99-pm }（{
 brief-goal-kept = { $kind }的闭环在 { $load } 时以 { $rate }{ $rate-pm } 满足 { $goal }。
 brief-goal-kept-rate = { $kind }以开环 { $rate } 的速率满足 { $goal }（{ $probability }）。
 brief-cell-offered = 可施加 { $rate }
-brief-surface = 给定负载：读取 { $reads } 与写入 { $writes } 同时到达（{ $place }），满足 { $goal }，{ $limited }。
-brief-surface-held = 给定负载：读取 { $reads } 与写入 { $writes } 同时到达（{ $place }），没有积压，{ $limited }。
+brief-surface = 给定负载：读取 { $reads } 与写入 { $writes } 同时到达（{ $place }），满足 { $goal }。
+brief-surface-held = 给定负载：读取 { $reads } 与写入 { $writes } 同时到达（{ $place }），没有积压。
 brief-surface-alone = 给定的读取或写入负载单独时满足 { $goal }，但所测的读写组合都不满足。
 brief-surface-missed = 没有给定的读写速率组合被证实满足 { $goal }。
 brief-surface-none = 所测的给定读写组合都有积压。
@@ -444,8 +445,11 @@ brief-path-wins = { $in_flight } 在途时 { $best } 最快也最省：{ $rate }
 brief-path-fastest = { $in_flight } 在途时 { $best } 最快：{ $rate }{ $rate-pm }；最省的是 { $cheapest }，每个 I/O 用 CPU { $cost }。
 brief-path-fastest-alone = { $in_flight } 在途时 { $best } 最快：{ $rate }{ $rate-pm }；哪条路径最省无法判断。
 brief-path-fastest-no-cost = { $in_flight } 在途时 { $best } 最快：{ $rate }{ $rate-pm }；CPU 开销未知。
-brief-path-tie = { $in_flight } 在途时最快的是 { $best }（{ $rate-figure }{ $rate-brief-pm }）或 { $next }（{ $how }）；最省的是 { $cheapest }，每个 I/O { $cost }。
-brief-path-tie-alone = { $in_flight } 在途时最快的是 { $best }（{ $rate-figure }{ $rate-brief-pm }）或 { $next }（{ $how }）。
+brief-rival = 或 { $path }
+brief-rivals = 或 { $paths } 之一
+brief-rivals-many = 或其他 { $count } 个之一
+brief-path-tie = { $in_flight } 在途时最快的是 { $best }（{ $rate-figure }{ $rate-brief-pm }）{ $rivals }（{ $how }）；最省的是 { $cheapest }，每个 I/O { $cost }。
+brief-path-tie-alone = { $in_flight } 在途时最快的是 { $best }（{ $rate-figure }{ $rate-brief-pm }）{ $rivals }（{ $how }）。
 brief-paths-equal = 相同
 brief-paths-open = 无法判断
 brief-row-fastest = 最快
@@ -541,6 +545,7 @@ trust-holes = { $all ->
     [1] 这个步骤读了从未写过的空间
    *[other] { $all } 个步骤中有 { $count } 个读了从未写过的空间
   }
+trust-goals-undecided = { $all } 个给定负载中有 { $count } 个时间太短，无法判断是否满足目标
 trust-unsteady = { $all ->
     [1] 这个步骤不稳定
    *[other] { $all } 个步骤中有 { $count } 个不稳定
@@ -592,6 +597,7 @@ commit-row-ways = 与 fdatasync 相比
 commit-row-beside = 同时有读取
 commit-row-drive = 驱动器缓存
 commit-cell-rate = { $rate }{ $rate-pm }
+commit-cell-way-open = { $way } { $times }（无法判断）
 commit-cell-way = { $way } { $times }{ $times-pm }
 commit-cache-unknown = 未知
 commit-cache-through = 没有易失性写缓存，因此不刷新
@@ -614,6 +620,7 @@ commit-figure-most = 最多提交
 
 # Whole files
 files-headline = 单线程 { $kind }：{ $rate }{ $rate-pm }，{ $limited }。
+files-headline-no-interval = 单线程 { $kind }：约 { $rate }（无置信区间），{ $limited }。
 files-headline-faster = { $group } 更快：单线程 { $kind } 为 { $rate }{ $rate-pm }，{ $change }，{ $limited }。
 files-headline-none-faster = { $group } 上单线程 { $kind }：{ $rate }{ $rate-pm }；没有哪个可以确定更快。
 files-headline-unranked = { $group } 上单线程 { $kind }：{ $rate }{ $rate-pm }；时间太短，无法判断哪个更快。
@@ -633,8 +640,10 @@ files-cost-range = 在 { $group } 上，每个文件加 fsync 后用时为原来
 files-step = { $what }：{ $rate }{ $rate-pm }，{ $p99 }，{ $limited }。
 files-step-without-p99 = { $what }：{ $rate }{ $rate-pm }，样本不足以给出 p99，{ $limited }。
 files-faster = { $kind }：{ $group } 更快，{ $change }。
-files-figure-rate = 每秒文件数，{ $group }
-files-figure-cost = fsync 的代价，{ $group }
+files-figure-rate = 每秒文件数
+files-figure-rate-of = 每秒文件数，{ $group }
+files-figure-cost = fsync 的代价
+files-figure-cost-of = fsync 的代价，{ $group }
 
 # 阵列与其成员相比
 verdict-array-ceiling = { $kind }：{ $rate-figure }{ $rate-pm }，为成员自身速率所允许的 { $ceiling }{ $ceiling-pm } 的 { $share }：每个 I/O 需 { $reads } 次成员读和 { $writes } 次成员写。
@@ -651,6 +660,7 @@ raid-level-share = { $level } { $share }
 raid-level-rate = { $level } { $rate }
 raid-level-all = { $level } ≥100 %
 brief-raid = { $kind }达到成员所允许的：{ $levels }
+brief-raid-wide = { $kind }达到成员所允许的（误差不超过 ±{ $half }）：{ $levels }
 brief-raid-end = { $said }。
 brief-raid-loss = { $said }；{ $level }：{ $limit }。
 raid-exceeded = { $level } 为 { $rate }{ $rate-pm }，至少达到成员单独时的全部（{ $ceiling }{ $ceiling-pm }）。成员单独运行时未达极限：请给它们更多线程或更深的队列。

@@ -46,6 +46,21 @@ fn one_file_system_is_answered_alone() {
     assert!(rows.iter().all(|row| !row.contains("A ")), "a lone file system needs no name: {rows:?}");
 }
 
+#[test]
+fn a_rate_without_an_interval_is_said_to_have_none() {
+    let mut steps = [made(0, "A", false, 90e3), made(1, "A", true, 1e3)];
+    steps[1].iops_ci95 = None;
+    let (headline, _) = answer(&steps);
+    assert!(
+        headline.starts_with("About 1.00k/s of") && headline.contains("(no interval), limit not known"),
+        "{headline}"
+    );
+    let names = |steps: &[StepView]| {
+        samples::words(verdicts(&Message::verbatim("?"), steps, 7)[0].figures.iter().map(|f| &f.name))
+    };
+    assert_eq!(names(&steps), ["files per second", "cost of fsync"]);
+}
+
 /// The probability of a limit is not to be taken for a share of the time.
 #[test]
 fn the_probability_of_a_limit_is_called_that() {
