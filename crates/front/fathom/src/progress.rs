@@ -1,6 +1,6 @@
 //! Progress on stderr: one region redrawn on a terminal, plain lines elsewhere.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -41,6 +41,8 @@ pub(crate) struct Shown {
     layout: Layout,
     /// Of each step of the plan: the most it can take, and its round.
     plan: Vec<(u64, Option<Round>)>,
+    /// Warnings of conditioning steps that were said: the same one comes with every such step.
+    warned: BTreeSet<String>,
     /// Loops that are steady: their later rounds are not run.
     steady: Vec<u32>,
     /// Most that the steps after this one can take.
@@ -70,6 +72,7 @@ impl Shown {
             headed: false,
             layout: Layout::of(&console::Term::stderr()),
             plan: Vec::new(),
+            warned: BTreeSet::new(),
             steady: Vec::new(),
             later_ns: 0,
             turns_left: BTreeMap::new(),
@@ -183,7 +186,7 @@ impl Shown {
     }
 
     /// A conditioning step that ended: only what is worth a line.
-    fn conditioned(&self, view: &StepView) {
+    fn conditioned(&mut self, view: &StepView) {
         match view.role.round {
             Some(round) if round.index + 1 == round.max && !self.steady.contains(&round.loop_id) => {
                 self.line(&format!("not steady after {} rounds: {}", round.max, view.label));
@@ -197,8 +200,9 @@ impl Shown {
             }
         }
         for (warning, text) in view.warnings.iter().zip(&view.warning_texts) {
-            if spoils_conditioning(warning) {
-                self.line(&format!("{}: {}", crate::terminal::warning_word(), say(text)));
+            let text = say(text);
+            if spoils_conditioning(warning) && self.warned.insert(text.clone()) {
+                self.line(&format!("{}: {text}", crate::terminal::warning_word()));
             }
         }
     }
