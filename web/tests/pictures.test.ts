@@ -6,7 +6,7 @@ import { engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../sr
 import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
 import { intervalOf, plusMinus } from "../src/format";
-import { goalOf, goalSets } from "../src/goals";
+import { goalOf, goalSets, isLowerBound } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
 import { sortSteps } from "../src/order";
@@ -176,14 +176,38 @@ describe("goals", () => {
     // Deeper loads of the fixture lie below the goal as well: the document knows why they do not count.
     expect(doc.steps.slice(2, 4).some((s) => (s.lat_ns?.p99 ?? Infinity) <= 400_000)).toBe(true);
     expect(shaded(doc)).toEqual([{ xAxis: doc.steps[1]?.iops, yAxis: 400_000 }, null]);
-    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us met up to [\d.]+k IOPS \(QD4\)$/);
+    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us: met up to [\d.]+k IOPS \(QD4\)$/);
   });
 
   it("that nothing keeps shade nothing, and say so", () => {
     const doc = withGoal(null);
     expect(shaded(doc)).toEqual([null, null]);
-    const [reads] = goalSets(doc);
-    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us missed");
+  });
+
+  /** The reads of `qos` with these intervals of p99, in us; the last loads are offered as rates. */
+  const judged = (kept_step: number | null, intervals: ([number, number] | null)[]): Document => {
+    const doc = withGoal(kept_step);
+    return { ...doc, steps: doc.steps.map((s, i) => {
+      if (i >= 4 || !s.lat_ns) return s;
+      const ci = intervals[i] ?? null;
+      return { ...s, iops: 1e4 * (i + 1), rate_iops: i < 2 ? null : 1e4 * (i + 1), lat_ns: { ...s.lat_ns, ci95: ci === null ? {} : { p99: [1e3 * ci[0], 1e3 * ci[1]] } } };
+    }) };
+  };
+  const captionOf = (doc: Document): string => {
+    const goals = [{ name: "p99" as const, mostNs: 400_000, kept: doc.steps.find((s) => s.index === doc.goals[0]?.kept_step) ?? null }];
+    return goalCaption({ title: "reads", kind: "read", closed: doc.steps.slice(0, 2), offered: doc.steps.slice(2, 4), goals }, "p99");
+  };
+
+  it("tell rates that missed a goal from rates that were too short to tell", () => {
+    expect(captionOf(judged(null, [[100, 200], [100, 300], [300, 500], null]))).toMatch(/goal 400 us: 2 of 2 loads too short to tell, closed loop met it up to 20.0k IOPS \(QD4\)$/);
+    expect(captionOf(judged(null, [[100, 500], null, null, [450, 500]]))).toMatch(/goal 400 us: missed at 40.0k IOPS \(offered rate\), 1 of 2 loads too short to tell$/);
+    expect(captionOf(judged(2, [[100, 200], null, [100, 200], null]))).toMatch(/goal 400 us: met up to 30.0k IOPS \(offered rate\), 1 of 2 loads too short to tell$/);
+  });
+
+  it("are a lower bound where a higher rate is inconclusive", () => {
+    expect(isLowerBound(judged(2, [null, null, [100, 200], null]), 2)).toBe(true);
+    expect(isLowerBound(judged(2, [null, null, [100, 200], [450, 500]]), 2)).toBe(false);
+    expect(isLowerBound(judged(2, [null, null, [100, 200], null]), 3)).toBe(false);
   });
 
   it("are drawn for qos and for runs with a goal, of three points or more", () => {

@@ -2,9 +2,10 @@
 
 import { adviceOf, intervalsOf, limitOf, nextOf } from "../brief";
 import { hasFigures, limitWord } from "../curves";
-import type { Brief, Document, Json, StepView, Verdict } from "../document";
+import type { Brief, Document, Figure, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
+import { isLowerBound } from "../goals";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -77,12 +78,17 @@ export function counts(steps: readonly StepView[]): string[] {
   return parts;
 }
 
+/** Name of a figure. The highest load that keeps a goal is a lower bound where higher loads are inconclusive. */
+function figureName(doc: Document, f: Figure): string {
+  return isLowerBound(doc, f.step) ? text.figures.lowerBound : say(f.name);
+}
+
 /** The answer and its figures as the text of a mail. */
 export function asMail(doc: Document): string {
   const out: string[] = [];
   for (const v of doc.verdict) {
     out.push(say(v.question), "", say(v.brief.headline), ...v.brief.rows.map((r) => `  ${[r.name, ...r.cells].map(say).join("  ")}`), "", say(v.answer), "");
-    for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${intervalOf(f.ci95, f.value, f.unit)} (${say(f.load)})`);
+    for (const f of v.figures) out.push(`  ${figureName(doc, f)}${text.colon}${figure(f.value, f.unit)} ${intervalOf(f.ci95, f.value, f.unit)} (${say(f.load)})`);
     if (v.figures.length > 0) out.push("");
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
@@ -201,7 +207,7 @@ export function figures(doc: Document): HTMLElement | null {
     return el(
       "div",
       {},
-      el("dt", {}, say(f.name)),
+      el("dt", {}, figureName(doc, f)),
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
       el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, say(f.load)),

@@ -91,7 +91,7 @@ export const english = {
     more: (n: number): string => `and ${n} more`,
     guest: (of: string): string => `guest of ${of}`,
   },
-  figures: { predicted: (v: string): string => `predicted ${v}`, noInterval: "no error bar" },
+  figures: { predicted: (v: string): string => `predicted ${v}`, noInterval: "no error bar", lowerBound: "Highest rate shown to keep the goal" },
   picture: {
     workload: "Workload",
     quantile: "Latency shown",
@@ -326,7 +326,8 @@ export const english = {
     kneeWithin: (from: number, to: number): string => `not located (${from} to ${to})`,
     goals: "Latency and rate", closed: "closed loop", offered: "offered rate",
     goalTitle: (workload: string, name: string): string => `${workload}: ${name}`,
-    goal: (value: string, kept: { rate: string; load: string } | null): string => `goal ${value} ${kept === null ? "missed" : `met up to ${kept.rate} IOPS (${kept.load})`}`,
+    goal: (value: string): string => `goal ${value}`, goalMet: (rate: string, load: string): string => `met up to ${rate} IOPS (${load})`, goalMissed: (rate: string, load: string): string => `missed at ${rate} IOPS (${load})`,
+    goalUnknown: (n: number, of: number): string => `${n} of ${of} loads too short to tell`, loopMet: (rate: string, load: string): string => `closed loop met it up to ${rate} IOPS (${load})`,
     goalsNote: "A closed loop is marked by its queue depth. At an offered rate, I/Os arrive even while earlier ones run. Shaded: up to the load of the answer. That load met the goal with its whole interval in every measurement.",
     matrix: "Block size by read share", matrixNote: (what: string): string => `${what.charAt(0).toUpperCase() + what.slice(1)}, mean of the steady rounds. Columns: reads/writes in percent.`, windowMean: "mean of the window",
     tests: { iops: "IOPS test", throughput: "Throughput test", latency: "Latency test", wsat: "Write saturation" } as Record<string, string>,

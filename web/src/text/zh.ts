@@ -85,7 +85,7 @@ export const chinese: Text = {
     more: (n) => `以及另外 ${n} 个`,
     guest: (of) => `${of} 的虚拟机`,
   },
-  figures: { predicted: (v) => `预测 ${v}`, noInterval: "无误差区间" },
+  figures: { predicted: (v) => `预测 ${v}`, noInterval: "无误差区间", lowerBound: "已证实满足目标的最高速率" },
   picture: {
     workload: "工作负载",
     quantile: "显示的延时",
@@ -308,7 +308,8 @@ export const chinese: Text = {
     kneeWithin: (from, to) => `无法定位（${from} 至 ${to}）`,
     goals: "延时与速率", closed: "闭环", offered: "给定速率",
     goalTitle: (workload, name) => `${workload}：${name}`,
-    goal: (value, kept) => `目标 ${value}${kept === null ? "未达标" : `，达标至 ${kept.rate} IOPS（${kept.load}）`}`,
+    goal: (value) => `目标 ${value}`, goalMet: (rate, load) => `达标至 ${rate} IOPS（${load}）`, goalMissed: (rate, load) => `在 ${rate} IOPS（${load}）未达标`,
+    goalUnknown: (n, of) => `${of} 个负载中 ${n} 个时间太短，无定论`, loopMet: (rate, load) => `闭环达标至 ${rate} IOPS（${load}）`,
     goalsNote: "闭环的点标出队列深度；给定速率不等上一个 I/O 结束便到达。阴影：直到答案所指的负载，它每次测量时整个置信区间都满足目标。",
     matrix: "块大小与读写比例", matrixNote: (what) => `${what}，取稳态各轮的均值；列为读/写比例。`, windowMean: "窗口平均值",
     tests: { iops: "IOPS 测试", throughput: "吞吐量测试", latency: "延时测试", wsat: "写饱和" },
