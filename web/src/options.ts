@@ -110,11 +110,11 @@ export function endLabel(label: string, color: string, direct: boolean, shift: n
 }
 
 /** Height of a row whose name stands above its marks, where there is no room beside them. */
-export const TALL_ROW_PX = 38;
+export const TALL_ROW_PX = 40;
 
 /** Names of rows above their marks. */
 export function nameAbove(p: Palette): object {
-  return { inside: true, margin: 0, verticalAlign: "bottom", padding: [0, 0, 8, 0], fontSize: 11.5, color: p.ink, interval: 0, ...rim(p) };
+  return { inside: true, margin: 0, verticalAlign: "bottom", padding: [0, 0, 10, 0], fontSize: 11.5, color: p.ink, interval: 0, ...rim(p) };
 }
 
 /** Letters within a plot stand on a rim of paper, so that no line strikes them through. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { adviceOf, intervalsOf, limitOf, nameOf, nextOf } from "../src/brief";
-import { splitOptions } from "../src/dom";
+import { splitOptions, withUnits } from "../src/dom";
 import { count3 } from "../src/format";
 import { quick } from "./fixture";
 import { surfaceRun } from "./studies";
@@ -53,6 +53,10 @@ describe("the first look", () => {
     expect(adviceOf(without(look("", { would_help: ["a faster device"] })))).toEqual({ sentence: "a faster device", command: null });
     expect(adviceOf(without(look("", { name: "rate", would_help: ["a higher rate"] }))).sentence).not.toBe("a higher rate");
     expect(adviceOf(without(look(""))).command).toBe(`fathom run --like ${doc.run.id}`);
+  });
+
+  it("breaks no number from its unit", () => {
+    expect(withUnits("17.6M IOPS ±0.2 %, 100 % of ideal in 5 s by 3 sides")).toBe("17.6M\u00a0IOPS ±0.2\u00a0%, 100\u00a0% of ideal in 5\u00a0s by 3 sides");
   });
 
   it("breaks no option of a command at its hyphens", () => {

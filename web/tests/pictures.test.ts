@@ -28,7 +28,7 @@ import { arrayBars } from "../src/pictures/arrays";
 import { tailLine } from "../src/sections/load";
 import { isSameModel } from "../src/sections/published";
 import { greyNote } from "../src/sections/study";
-import { surfacesOf } from "../src/surfaces";
+import { gapsOf, surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { commit, engines, enterprise, pinning, qos, raid, snia, surfaceRun } from "./studies";
 
@@ -73,6 +73,17 @@ describe("reads beside writes", () => {
     expect(s?.region).toEqual([[0, 40e3], [0, 40e3], [0, 30e3], [10e3, 30e3], [10e3, 10e3], [20e3, 10e3], [20e3, 0]]);
     expect(surfacesOf({ ...surfaceRun(), surfaces: [{ group: "A", goal: null, pairs: [], edge: [] }] })[0]?.region).toEqual([]);
     expect(surfacesOf(quick())).toEqual([]);
+  });
+
+  it("has a gap around a pair that is not known to keep the goal, although one of higher rates keeps it", () => {
+    const doc = surfaceRun();
+    const [view] = doc.surfaces;
+    const [known] = surfacesOf(doc);
+    const [unsure] = surfacesOf({ ...doc, surfaces: [{ ...view!, pairs: view!.pairs.map((q) => (q.step === 3 ? { ...q, outcome: "unknown" as const } : q)) }] });
+    expect(gapsOf(known!)).toEqual([]);
+    expect(gapsOf(unsure!)).toEqual([{ writes: [5e3, 15e3], reads: [0, 20e3] }]);
+    const option = surface(unsure!, undefined, "all", "p99", p, 900) as unknown as { series: { name?: string; data: unknown[] }[] };
+    expect(option.series.find((x) => x.name === "gaps")?.data).toHaveLength(1);
   });
 });
 
@@ -194,8 +205,9 @@ describe("goals", () => {
     }) };
   };
   const captionOf = (doc: Document): string => {
-    const goals = [{ name: "p99" as const, mostNs: 400_000, kept: doc.steps.find((s) => s.index === doc.goals[0]?.kept_step) ?? null }];
-    return goalCaption({ title: "reads", kind: "read", closed: doc.steps.slice(0, 2), offered: doc.steps.slice(2, 4), goals }, "p99");
+    const steps = doc.steps.slice(0, 4);
+    const goals = [{ name: "p99" as const, mostNs: 400_000, kept: steps.find((s) => s.index === doc.goals[0]?.kept_step) ?? null, steps }];
+    return goalCaption({ title: "reads", kind: "read", closed: steps.slice(0, 2), offered: steps.slice(2), goals }, "p99");
   };
 
   it("tell rates that missed a goal from rates that were too short to tell", () => {

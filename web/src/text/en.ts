@@ -338,7 +338,7 @@ export const english = {
     clipped: (n: number, of: number, highest: string): string => `${plural(n, "interval", "intervals")} of ${of} are above the axis, the highest at ${highest} IOPS.`,
     inFlight: (n: number): string => `${n} in flight`,
     surface: "Reads with concurrent writes", surfaceTitle: (name: string, of: string): string => `${name} of ${of} over the rates of reads and writes`,
-    answerMark: "answer", surfaceNote: "A square is a measured pair of rates; a darker square has a longer latency. Black frame: the answer. Solid red frame: the goal was missed. Dotted: inconclusive. ×: the drive did not sustain the rates. –: too few samples. Point at a square, or tap it, for exact values. Pairs that follow from other pairs were not run.",
+    answerMark: "answer", surfaceNote: "A square is a measured pair of rates; a darker square has a longer latency. Black frame: the answer. Solid red frame: the goal was missed. Dotted: inconclusive. Hatched: inconclusive, although a pair with higher rates meets the goal. ×: the drive did not sustain the rates. –: too few samples. Point at a square, or tap it, for exact values. Pairs that follow from other pairs were not run.",
     readsAxis: "reads per second", squaresIn: (axis: string, unit: string): string => `${axis}; squares: latency in ${unit}`, writesAxis: "writes per second", pairWhose: "Latency of", pairOf: { all: "all I/Os", read: "reads", write: "writes" },
     pairRates: (reads: string, writes: string): string => `${reads} reads/s, ${writes} writes/s`,
     pairOutcome: { kept: "meets the goal", missed: "misses the goal", not_held: "rates not sustained", unknown: "inconclusive" },

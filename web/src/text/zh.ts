@@ -320,7 +320,7 @@ export const chinese: Text = {
     clipped: (n, of, highest) => `${of} 个时间段中有 ${n} 个超出坐标轴，最高 ${highest} IOPS。`,
     inFlight: (n) => `在途 ${n}`,
     surface: "读取与写入并行", surfaceTitle: (name, of) => `${of}的 ${name}，随读写速率变化`,
-    answerMark: "答案", surfaceNote: "方块为测过的一对速率，颜色越深延时越长。黑框：答案。红框：未达目标。点线：无定论。×：设备跟不上该速率。–：样本太少。指向或点按方块可看精确值。可由其他点推断的组合不再运行。",
+    answerMark: "答案", surfaceNote: "方块为测过的一对速率，颜色越深延时越长。黑框：答案。红框：未达目标。点线：无定论。斜线：速率更高的组合满足目标，此处却无定论。×：设备跟不上该速率。–：样本太少。指向或点按方块可看精确值。可由其他点推断的组合不再运行。",
     readsAxis: "每秒读取数", squaresIn: (axis, unit) => `${axis}；方块内为延时，单位 ${unit}`, writesAxis: "每秒写入数", pairWhose: "对象", pairOf: { all: "全部 I/O", read: "读取", write: "写入" },
     pairRates: (reads, writes) => `每秒读取 ${reads}，写入 ${writes}`,
     pairOutcome: { kept: "满足目标", missed: "未满足目标", not_held: "跟不上", unknown: "未定" },
