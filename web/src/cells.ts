@@ -1,9 +1,9 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
 import { called, DIMENSIONS, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
-import type { ComparedStep, Comparison, KneeView, PathsView, Spread, StepView } from "./document";
+import type { ComparedStep, Comparison, Document, KneeView, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
-import { joined, text, word } from "./text";
+import { joined, say, text, word } from "./text";
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
@@ -51,6 +51,18 @@ export function pairSets(c: Comparison): PairSet[] {
     const cells = [...gathered(sorted, name)].map(([load, of]) => ({ load, sides: new Map(of.map((s) => [s.side, s])) }));
     return { title, kind: opKind(steps[0]?.load ?? { op: "read" }), cells };
   });
+}
+
+/** Names of compared steps. Equal loads are told apart by the test that they belong to, else by their number. */
+export function comparedNames(steps: readonly ComparedStep[], run: Pick<Document, "steps"> | null): Map<ComparedStep, string> {
+  const testOf = (s: ComparedStep): string => { const test = run?.steps.find((x) => x.index === s.steps_a[0])?.role?.test; return test === undefined ? "" : (text.study.testParts[test] ?? test); };
+  const names = new Map<ComparedStep, string>();
+  for (const alike of gathered(steps, (s) => `${s.label} ${s.side}`).values()) {
+    const tests = alike.map(testOf);
+    const isTold = new Set(tests).size === alike.length;
+    alike.forEach((s, i) => names.set(s, alike.length === 1 ? say(s.label) : isTold ? `${say(s.label)}${text.comma}${tests[i] ?? ""}` : `${say(s.label)} (${i + 1})`));
+  }
+  return names;
 }
 
 /** A curve of a group under one workload: its points in the order of what is asked at once. */

@@ -1,7 +1,7 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
-import { blockSize } from "./format";
+import { QUANTILES, type CurvePoint, type Document, type Figure, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
+import { blockSize, figureParts } from "./format";
 import { joined, text, word } from "./text";
 
 /** What an operation is, for colours and words. */
@@ -54,9 +54,22 @@ export function hasFigures(step: StepView): boolean {
   return (step.state === "measured" || step.state === "imported") && step.phase === "measure" && step.ios > 0;
 }
 
-/** Step that the first figure of the answer is of. */
+/** Figure that the headline names; the first one where it names none. */
+export function headlineFigure(doc: Pick<Document, "verdict">): Figure | undefined {
+  const [first] = doc.verdict;
+  const figures = doc.verdict.flatMap((v) => v.figures);
+  const words = (first?.brief.headline ?? "").split(" ");
+  return figures.find((f) => words.includes(figureParts(f.value, f.unit).number)) ?? figures[0];
+}
+
+/** True for steps of one load, in whichever round or repeat. */
+export function isSameLoad(a: StepView, b: StepView): boolean {
+  return called(a, DIMENSIONS) === called(b, DIMENSIONS) && family(a) === family(b) && a.queue_depth === b.queue_depth && a.rate_iops === b.rate_iops;
+}
+
+/** Step of the figure that the headline names. */
 export function headlineStep(doc: Pick<Document, "steps" | "verdict">): StepView | undefined {
-  const [figure] = doc.verdict.flatMap((v) => v.figures);
+  const figure = headlineFigure(doc);
   return doc.steps.find((s) => s.index === figure?.step && hasFigures(s));
 }
 
@@ -82,7 +95,7 @@ export interface Line {
   key: string;
   /** What this line's steps share and other lines do not. */
   label: string;
-  /** The label without the threads: lines of one such name are a set that is read together. */
+  /** The label without the threads and their placement: lines of one such name are a set that is read together. */
   set: string;
   /** What the picture it belongs to shares: pattern and block size. */
   family: string;
@@ -179,7 +192,7 @@ export function lines(doc: Ladders): Line[] {
     return [{
       key: `${ladder.axis} ${first.index}`,
       label: called(first, named),
-      set: called(first, named.filter((d) => d.name !== "threads")),
+      set: called(first, named.filter((d) => d.name !== "threads" && d.name !== "placement")),
       family: family(first),
       kind: opKind(first),
       threads: first.threads,

@@ -2,10 +2,10 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
-import { engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
+import { comparedNames, engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
 import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
-import { intervalOf, plusMinus } from "../src/format";
+import { count3, intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets, isLowerBound } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
@@ -14,7 +14,7 @@ import { bendNote, shortened } from "../src/options";
 import { palette } from "../src/palette";
 import { cpuPerIo } from "../src/paths";
 import { files } from "../src/pictures/commits";
-import { change, pairs } from "../src/pictures/compare";
+import { change, forest, pairs } from "../src/pictures/compare";
 import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
@@ -25,8 +25,10 @@ import { surface } from "../src/pictures/surface";
 import { heat, hostHeat, hostRates, overTime, overTimePx } from "../src/pictures/time";
 import { arrayLoads, arrayShare, comparedLoads, type ArrayLoad } from "../src/arrays";
 import { arrayBars } from "../src/pictures/arrays";
-import { tailLine } from "../src/sections/load";
+import { isUnproved, perRow } from "../src/sections/answer";
+import { answerLine, tailLine } from "../src/sections/load";
 import { isSameModel } from "../src/sections/published";
+import { steadiness, twoTests } from "../src/sections/time";
 import { greyNote } from "../src/sections/study";
 import { gapsOf, surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
@@ -124,8 +126,8 @@ describe("durable writes", () => {
 
 describe("intervals", () => {
   it("that say nothing are said to", () => {
-    expect(plusMinus([-4700, 4700], 1)).toBe("inconclusive");
-    expect(plusMinus([-1, 1], 0.5)).toBe("inconclusive");
+    expect(plusMinus([-4700, 4700], 1)).toBe("±>100 %");
+    expect(plusMinus([-1, 1], 0.5)).toBe("±>100 %");
     expect(plusMinus([99, 101], 100)).toBe("±1.0 %");
     expect(change(55865.7)).toBe(">+1000 %");
     expect(change(Infinity)).toBe("inconclusive");
@@ -401,7 +403,78 @@ describe("names beside a picture", () => {
   });
 });
 
+describe("equal loads of a comparison", () => {
+  it("are named by the test that they belong to, else by their number", () => {
+    const doc = pinning();
+    const c = doc.comparison!;
+    const [first, second] = c.steps;
+    const twice = [first!, { ...first!, steps_a: [900] }, second!];
+    expect([...comparedNames(twice, null).values()]).toEqual([`${first!.label} (1)`, `${first!.label} (2)`, second!.label]);
+    const a = doc.steps.find((s) => s.index === first!.steps_a[0])!;
+    const steps = [{ ...a, role: { test: "depth" } }, { ...a, index: 900, role: { test: "workers" } }] as StepView[];
+    expect([...comparedNames(twice, { steps }).values()].slice(0, 2)).toEqual([`${first!.label}, by queue depth`, `${first!.label}, by threads`]);
+  });
+});
+
+describe("words beside the rows of a picture", () => {
+  it("have as much room as the longest takes", () => {
+    const c = pinning().comparison!;
+    const room = (steps: typeof c.steps): number => (forest(c, steps, "iops", p, 1086) as unknown as { grid: { right: number } }).grid.right;
+    const wide = c.steps.map((s) => ({ ...s, verdict: "unsure" as const, metrics: s.metrics.map((m) => ({ ...m, ratio: 0.905, ci95: [0.83, 1.127] as [number, number] })) }));
+    expect(room(wide)).toBeGreaterThan(18 + 7 * "−9.5 % [−17 %, +13 %] inconclusive".length - 1);
+    const load = arrayLoads(raid())[0] as ArrayLoad;
+    const option = arrayBars({ ...load, isBandwidth: true }, p, 390) as unknown as { grid: { right: number } };
+    expect(option.grid.right).toBeGreaterThan(7 * "2.08 GB/s · 58 %".length);
+  });
+});
+
+describe("two tests of one steady state", () => {
+  it("are one statement where they disagree", () => {
+    const s = snia().steps.find((x) => x.steady?.pts && x.steady.own)!;
+    const with_ = (reached: boolean, own: boolean): StepView => ({ ...s, steady: { ...s.steady!, reached, own: { ...s.steady!.own!, reached: own, sentence: "Not steady: it drifts." } } });
+    expect(steadiness(with_(true, false))).toMatch(/^The \d+ rounds of the test meet the limits of the specification; Fathom's own test: Not steady: it drifts\./);
+    expect(steadiness(with_(true, true))).toMatch(/^Steady over/);
+    expect(twoTests(with_(false, false))).toBeNull();
+  });
+});
+
+describe("CPU time of an I/O", () => {
+  it("is not known where it is 0", () => {
+    const s = quick().steps.find((x) => x.cpu !== null)!;
+    expect(cpuPerIo({ ...s, cpu: { ...s.cpu!, ns_per_io: 0 } })).toBeNull();
+    expect(sortSteps([{ ...s, index: 1, cpu: { ...s.cpu!, ns_per_io: 0 } }, { ...s, index: 2, cpu: { ...s.cpu!, ns_per_io: 5 } }], "cpu", true).map((x) => x.index)).toEqual([2, 1]);
+  });
+});
+
+describe("big figures", () => {
+  it("stand in rows of about the same length", () => {
+    expect([1, 6, 7, 8, 9, 15].map(perRow)).toEqual([1, 6, 7, 4, 5, 5]);
+  });
+
+  it("are no changes without an interval", () => {
+    expect(isUnproved({ unit: "change_pct", ci95: null })).toBe(true);
+    expect(isUnproved({ unit: "change_pct", ci95: [1, 2] })).toBe(false);
+    expect(isUnproved({ unit: "iops", ci95: null })).toBe(false);
+  });
+});
+
 describe("what the answer is about", () => {
+  it("is the figure that the headline names, and the load of any of its rounds", () => {
+    const doc = quick();
+    const [first, second] = doc.verdict[0]!.figures;
+    const named = { ...doc, verdict: [{ ...doc.verdict[0]!, brief: { ...doc.verdict[0]!.brief, headline: `${count3(second!.value)} IOPS of writes` } }] };
+    expect(headlineStep(named)?.index).toBe(second!.step);
+    expect(headlineStep({ ...doc, verdict: [{ ...doc.verdict[0]!, brief: { ...doc.verdict[0]!.brief, headline: "no figure" } }] })?.index).toBe(first!.step);
+    const all = lines(doc);
+    const answer = headlineStep(named)!;
+    expect(answerLine(all, { ...answer, index: 901, label: "round 1" })).toBe(answerLine(all, answer));
+  });
+
+  it("has lines of both placements in one set", () => {
+    const sets = lines(pinning()).filter((l) => l.family === "4k random" && l.kind === "read").map((l) => l.set);
+    expect(new Set(sets).size).toBe(1);
+  });
+
   it("opens the tails: the durable write, not the load with the deepest curve", () => {
     const doc = commit();
     const deepest = tailLine(lines(doc), undefined)!;
