@@ -1,18 +1,13 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { called, DIMENSIONS, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
+import { called, DIMENSIONS, enginePath, enginePaths, engineWord, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, Document, KneeView, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, say, text, word } from "./text";
 
-/** `io_uring`, `io_uring iopoll`. */
-export function engineWord(s: StepView): string {
-  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
-}
-
 /** The path of a step: engine, mode, and what was left unregistered. */
 export function pathWord(s: StepView): string {
-  return joined(engineWord(s), s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "", s.threads > 1 ? `T${s.threads}` : "");
+  return joined(enginePath(s), s.threads > 1 ? `T${s.threads}` : "");
 }
 
 /** Most I/Os in flight that a step asks for. */
@@ -94,6 +89,8 @@ export interface EngineSet {
   steps: StepView[];
   /** Those that no other beats in both rate and cost, the cheapest first. */
   front: StepView[];
+  /** Number of the colour of each step: an engine has one colour in all pictures. */
+  tones: number[];
 }
 
 const mostInFlight = (set: EngineSet): number => Math.max(...set.steps.map(outstanding));
@@ -104,8 +101,9 @@ export function engineSets(doc: { steps: readonly StepView[]; paths?: readonly P
   const found = (indexes: readonly number[]): StepView[] => indexes.flatMap((i) => byIndex.get(i) ?? []);
   const load = (s: StepView): string => `${joined(family(s), opWord(s))}${text.comma}${text.study.inFlight(s.threads * s.queue_depth)}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   const several = new Set(doc.steps.map((s) => s.group)).size > 1;
+  const all = enginePaths(doc);
   return (doc.paths ?? [])
-    .flatMap((set) => { const steps = found(set.steps); const [first] = steps; return first ? [{ title: joined(several ? first.group : "", load(first)), steps, front: found(set.front) }] : []; })
+    .flatMap((set) => { const steps = found(set.steps); const [first] = steps; return first ? [{ title: joined(several ? first.group : "", load(first)), steps, front: found(set.front), tones: steps.map((s) => all.indexOf(enginePath(s))) }] : []; })
     .filter((set) => new Set(set.steps.map(engineWord)).size > 1)
     .sort((a, b) => b.steps.length - a.steps.length || mostInFlight(b) - mostInFlight(a));
 }

@@ -107,6 +107,8 @@ export interface Line {
   knee: KneeView | null;
   /** Step with the least load that gives 95 % of the most. */
   enough: StepView | undefined;
+  /** Number of the colour of its engine, in a run of several engines. */
+  tone?: number;
 }
 
 /** A range whose end is more than this many times its start does not locate a knee. */
@@ -127,6 +129,21 @@ export function rankCount(s: StepView): number {
   return s.ranks ? s.ranks.ranks.length + s.ranks.lost.length : (s.role?.ranks?.count ?? 1);
 }
 
+/** `io_uring`, `io_uring iopoll`. */
+export function engineWord(s: StepView): string {
+  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
+}
+
+/** Engine, mode, and unregistered resources. */
+export function enginePath(s: StepView): string {
+  return joined(engineWord(s), s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "");
+}
+
+/** Paths of a run in the order of its plan: each has one colour in all pictures. */
+export function enginePaths(doc: { steps: readonly StepView[] }): string[] {
+  return [...new Set(doc.steps.filter(hasFigures).map(enginePath))];
+}
+
 type Dimension = { name: string; of: (s: StepView) => string };
 
 /** What names a line, in the order labels have it. */
@@ -136,7 +153,7 @@ export const DIMENSIONS: readonly Dimension[] = [
   { name: "ranks", of: (s) => text.line.ranks(rankCount(s)) },
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
-  { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },
+  { name: "engine", of: engineWord },
   { name: "registration", of: (s) => (s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "") },
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
@@ -185,6 +202,8 @@ export function lines(doc: Ladders): Line[] {
   const varying = DIMENSIONS.filter((d) => new Set(usable.map(d.of)).size > 1);
   const naming = varying.length > 0 ? varying : DIMENSIONS.filter((d) => d.name === "op" || d.name === "threads");
   const named = naming.some((d) => d.name === "op") ? naming : [...DIMENSIONS.filter((d) => d.name === "op"), ...naming];
+  const paths = enginePaths(doc);
+  const byEngine = paths.length > 1 && new Set(usable.map(opKind)).size === 1;
   return doc.ladders.filter(isOfLoads).flatMap((ladder) => {
     const steps = stepsOf(doc, ladder);
     const [first] = steps;
@@ -199,6 +218,7 @@ export function lines(doc: Ladders): Line[] {
       steps,
       knee: ladder.knee,
       enough: enoughOf(ladder, steps),
+      ...(byEngine ? { tone: paths.indexOf(enginePath(first)) } : {}),
     }];
   });
 }

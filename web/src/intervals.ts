@@ -23,6 +23,15 @@ export function hatchLines(x: number, y: number, width: number, height: number, 
   return lines;
 }
 
+/** Farther than this many times the highest value no axis goes for an interval. */
+const ROOM_MAX = 2;
+
+/** Top of an axis that holds values and, within reason, the upper ends of their intervals. */
+export function topOf(values: readonly (number | null | undefined)[], intervals: readonly (readonly [number, number] | null | undefined)[]): number {
+  const highest = Math.max(0, ...values.filter((v): v is number => v !== null && v !== undefined));
+  return Math.max(highest, ...intervals.map((ci) => Math.min(ci?.[1] ?? 0, ROOM_MAX * highest)));
+}
+
 /** A rate below nothing is no part of a plot, and nothing that was cut. */
 export function notNegative([low, high]: readonly [number, number]): [number, number] {
   return [Math.max(0, low), Math.max(0, high)];

@@ -4,7 +4,7 @@ import { apart, isKneeLocated, limitWord, logMarks, type Line } from "./curves";
 import type { KneeView } from "./document";
 import { escapeHtml } from "./dom";
 import { time, timeTick, whole } from "./format";
-import { shades, type Palette } from "./palette";
+import { pathTone, shades, type Palette } from "./palette";
 import type { Mark } from "./published";
 import { axisStyle } from "./stage";
 import { text } from "./text";
@@ -88,7 +88,7 @@ export function lineLooks(all: readonly Line[], p: Palette): { color: string; sy
     const rank = same.indexOf(line);
     const tones = same.length === 1 ? [p.op[line.kind]] : shades(p.op[line.kind], p, same.length + 1).slice(1);
     return {
-      color: tones[rank] ?? p.op[line.kind],
+      color: line.tone === undefined ? (tones[rank] ?? p.op[line.kind]) : pathTone(line.tone, p),
       symbol: SYMBOLS[rank % SYMBOLS.length] ?? "circle",
       dash: rank < 4 ? "solid" : rank < 8 ? "dashed" : "dotted",
     };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hatchLines, barLines, notNegative, within } from "../src/intervals";
+import { hatchLines, barLines, notNegative, topOf, within } from "../src/intervals";
 
 describe("intervals beyond the plot", () => {
   it("are cut at its edge, and say at which", () => {
@@ -16,6 +16,12 @@ describe("intervals beyond the plot", () => {
       expect([x1, x2].every((x) => x >= 10 && x <= 40) && [y1, y2].every((y) => y >= 20 && y <= 32)).toBe(true);
       expect(x2 - x1).toBeCloseTo(y1 - y2);
     }
+  });
+
+  it("are held by the axis up to twice the highest value", () => {
+    expect(topOf([5, null, 10], [[4, 12], null])).toBe(12);
+    expect(topOf([5, 10], [[1, 400]])).toBe(20);
+    expect(topOf([], [])).toBe(0);
   });
 
   it("of a rate begin at 0 at the lowest", () => {

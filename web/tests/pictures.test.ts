@@ -3,15 +3,15 @@
 import { describe, expect, it, vi } from "vitest";
 import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
 import { comparedNames, engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
-import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
+import { answeredLatency, answeredTail, enginePath, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
 import { count3, intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets, isLowerBound } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
 import { sortSteps } from "../src/order";
-import { bendNote, shortened } from "../src/options";
-import { palette } from "../src/palette";
+import { bendNote, lineLooks, shortened } from "../src/options";
+import { palette, pathTone } from "../src/palette";
 import { cpuPerIo } from "../src/paths";
 import { files } from "../src/pictures/commits";
 import { change, forest, pairs } from "../src/pictures/compare";
@@ -19,7 +19,7 @@ import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
 import { iopsOverDepth, tails } from "../src/pictures/load";
-import { front } from "../src/pictures/paths";
+import { freeSide, front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { surface } from "../src/pictures/surface";
 import { heat, hostHeat, hostRates, overTime, overTimePx } from "../src/pictures/time";
@@ -303,7 +303,7 @@ describe("the front of paths", () => {
     // The second is as fast, and a little cheaper.
     const steps = [first, ...others.map((s) => ({ ...s, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: (cpuPerIo(first) ?? 0) - (s.engine === "io_uring" ? 20 : 10) } }))];
     const beaten = steps.filter((s) => s.engine === "io_uring");
-    const option = front({ title: "", steps, front: beaten }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const option = front({ title: "", steps, front: beaten, tones: steps.map((_, i) => i) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
     const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => d.label.formatter);
     expect(named).toEqual([`io_uring +${steps.length - 1}`]);
   });
@@ -313,7 +313,7 @@ describe("the front of paths", () => {
     if (!first?.cpu) throw new Error("the fixture has CPU costs");
     const cost = cpuPerIo(first) ?? 0;
     const steps = Array.from({ length: 8 }, (_, i) => ({ ...first, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: cost * (1 + i / 7) } }));
-    const option = front({ title: "", steps, front: steps.slice(0, 1) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const option = front({ title: "", steps, front: steps.slice(0, 1), tones: steps.map((_, i) => i) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
     const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => Number(/\+(\d+)$/.exec(d.label.formatter)?.[1] ?? 0) + 1) ?? [];
     expect(named.length).toBeGreaterThan(1);
     expect(named.reduce((sum, n) => sum + n, 0)).toBe(steps.length);
@@ -443,6 +443,23 @@ describe("CPU time of an I/O", () => {
     const s = quick().steps.find((x) => x.cpu !== null)!;
     expect(cpuPerIo({ ...s, cpu: { ...s.cpu!, ns_per_io: 0 } })).toBeNull();
     expect(sortSteps([{ ...s, index: 1, cpu: { ...s.cpu!, ns_per_io: 0 } }, { ...s, index: 2, cpu: { ...s.cpu!, ns_per_io: 5 } }], "cpu", true).map((x) => x.index)).toEqual([2, 1]);
+  });
+});
+
+describe("engines", () => {
+  it("have one colour in all pictures", () => {
+    const doc = engines();
+    const [set] = engineSets(doc);
+    const all = lines(doc);
+    const looks = lineLooks(all, p);
+    expect(new Set(set!.tones).size).toBeGreaterThan(1);
+    set!.steps.forEach((s, i) => all.forEach((l, k) => { if (enginePath(l.steps[0]!) === enginePath(s)) expect(looks[k]?.color).toBe(pathTone(set!.tones[i]!, p)); }));
+  });
+
+  it("have names that lie on no mark", () => {
+    expect(freeSide([100, 100], 60, [[100, 100]], [400, 200])).toBe("top");
+    expect(freeSide([100, 100], 60, [[100, 100], [110, 85]], [400, 200])).toBe("left");
+    expect(freeSide([390, 5], 60, [[390, 5]], [400, 200])).toBe("left");
   });
 });
 

@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { arrayShare, inUnit, type ArrayCell, type ArrayLoad } from "../arrays";
 import { limitWord, zeroScale } from "../curves";
 import { bytesDecimal, count3, countTick, digits3, plusMinus } from "../format";
-import { within } from "../intervals";
+import { topOf, within } from "../intervals";
 import { rim, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -26,7 +26,7 @@ export function arrayBars(load: ArrayLoad, p: Palette, width: number): EChartsOp
   const of = (c: ArrayCell | undefined, iops: number | null): number | null => (c ? inUnit(load, c, iops) : null);
   const shown = (v: number | null): string => (load.isBandwidth && v !== null ? `${bytesDecimal(v)}/s` : count3(v));
   const values = load.cells.flatMap((c) => [of(c, c.step.iops), of(c, c.view.ceiling_iops), of(c, c.view.bare_iops)]);
-  const scale = zeroScale(Math.max(0, ...values.filter((v): v is number => v !== null)));
+  const scale = zeroScale(topOf(values, load.cells.map((c): [number, number] | null => { const ci = c.step.iops_ci95; return ci && [of(c, ci[0]) ?? 0, of(c, ci[1]) ?? 0]; })));
   const left = Math.min(width * 0.34, 18 + Math.max(...load.cells.map((c) => textPx(c.name))));
   const color = p.op[load.kind];
   const words = load.cells.map((c) => [shown(of(c, c.step.iops)), shareText(arrayShare(c))].filter((x) => x !== "").join(" · "));

@@ -5,7 +5,7 @@ import { P50_NINES, answeredLatency, answeredTail, latency, limitWord, logMarks,
 import type { Quantile, StepView } from "../document";
 import { escapeHtml } from "../dom";
 import { count3, countTick, plusMinus, time, whole } from "../format";
-import { barLines, notNegative, within } from "../intervals";
+import { barLines, notNegative, topOf, within } from "../intervals";
 import { PLOT_LEFT_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, enoughLabels, enoughWord, exactTime, gridOf, kneeBands, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, ring, row, tip, type Bend, type Params, type Plot } from "../options";
 import { shades, type Palette } from "../palette";
 import type { Mark } from "../published";
@@ -53,7 +53,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   const direct = areNamedBeside(all, width);
   const looks = lineLooks(all, p);
   const series: object[] = [];
-  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
+  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.predicted?.iops ?? 0)), topOf(all.flatMap((l) => l.steps.map((s) => s.iops)), all.flatMap((l) => l.steps.map((s) => s.iops_ci95)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: Math.log2(s?.queue_depth ?? 1), share: (s?.iops ?? 0) / scale.max }));
   const shifts = apartLabels(ends, plotPx(IOPS_PX), NAME_DOUBLINGS);
   const room = direct ? labelRoom(all) : 14;
