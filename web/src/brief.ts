@@ -24,7 +24,7 @@ export function intervalsOf(doc: Pick<Document, "steps" | "verdict" | "trust">):
   const width = (s: StepView): number => (s.iops_ci95 ? (s.iops_ci95[1] - s.iops_ci95[0]) / s.iops : 0);
   const steps = doc.steps.filter((s) => hasFigures(s) && s.iops_ci95 && !s.stages?.length).sort((a, b) => width(a) - width(b));
   const widest = steps[steps.length - 1];
-  if (!["usable", "poor"].includes(doc.trust?.level ?? "") || !figure?.ci95 || steps.length < 2 || !widest?.iops_ci95) return "";
+  if (!["usable", "poor"].includes(doc.trust?.level ?? "") || !figure?.ci95 || isChange(figure.unit) || steps.length < 2 || !widest?.iops_ci95) return "";
   return text.answer.widths(plusMinus(figure.ci95, figure.value), plusMinus(widest.iops_ci95, widest.iops), say(widest.label));
 }
 

@@ -81,14 +81,15 @@ export const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
 export type Params = { seriesName?: string; seriesIndex?: number; dataIndex: number; color?: unknown; data?: unknown; value?: unknown };
 
-/** Looks of the lines of one picture: colour by operation, shade and symbol by rank within the operation. */
+/** Looks of the lines of one picture: colour by operation or engine, shade and symbol by rank within it. */
 export function lineLooks(all: readonly Line[], p: Palette): { color: string; symbol: string; dash: "solid" | "dashed" | "dotted" }[] {
   return all.map((line) => {
-    const same = all.filter((l) => l.kind === line.kind);
+    const same = all.filter((l) => (line.tone === undefined ? l.kind === line.kind : l.tone === line.tone));
     const rank = same.indexOf(line);
-    const tones = same.length === 1 ? [p.op[line.kind]] : shades(p.op[line.kind], p, same.length + 1).slice(1);
+    const base = line.tone === undefined ? p.op[line.kind] : pathTone(line.tone, p);
+    const tones = same.length === 1 ? [base] : shades(base, p, same.length + 1).slice(1);
     return {
-      color: line.tone === undefined ? (tones[rank] ?? p.op[line.kind]) : pathTone(line.tone, p),
+      color: tones[rank] ?? base,
       symbol: SYMBOLS[rank % SYMBOLS.length] ?? "circle",
       dash: rank < 4 ? "solid" : rank < 8 ? "dashed" : "dotted",
     };

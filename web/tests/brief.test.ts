@@ -74,6 +74,9 @@ describe("intervals next to the trust", () => {
     const verdict = [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, ci95: around(doc.verdict[0]!.figures[0]!.value, 0.1) }] }];
     expect(intervalsOf({ steps, verdict, trust: doc.trust })).toBe(`headline ±10 %, widest ±>100 % (${second!.label})`);
     expect(intervalsOf({ steps, verdict, trust: { ...doc.trust!, level: "good" } })).toBe("");
+    const change = [{ ...verdict[0]!, figures: [{ ...verdict[0]!.figures[0]!, unit: "change_pct" }] }] as typeof verdict;
+    expect(intervalsOf({ steps, verdict: change, trust: doc.trust })).toBe("");
+    expect(limitOf({ steps, verdict: change, surfaces: [] })).toBeNull();
   });
 });
 

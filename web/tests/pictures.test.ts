@@ -18,7 +18,7 @@ import { change, forest, pairs } from "../src/pictures/compare";
 import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
-import { iopsOverDepth, tails } from "../src/pictures/load";
+import { areLaddersNamed, iopsOverDepth, tails } from "../src/pictures/load";
 import { freeSide, front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { surface } from "../src/pictures/surface";
@@ -453,7 +453,19 @@ describe("engines", () => {
     const all = lines(doc);
     const looks = lineLooks(all, p);
     expect(new Set(set!.tones).size).toBeGreaterThan(1);
-    set!.steps.forEach((s, i) => all.forEach((l, k) => { if (enginePath(l.steps[0]!) === enginePath(s)) expect(looks[k]?.color).toBe(pathTone(set!.tones[i]!, p)); }));
+    // Lines of one engine are shades of its colour; a single one has the colour itself.
+    set!.steps.forEach((s, i) => {
+      const own = all.filter((l) => enginePath(l.steps[0]!) === enginePath(s));
+      expect(new Set(own.map((l) => l.tone))).toEqual(new Set([set!.tones[i]]));
+      if (own.length === 1) expect(looks[all.indexOf(own[0]!)]?.color).toBe(pathTone(set!.tones[i]!, p));
+    });
+  });
+
+  it("have names above the picture where a ladder ends before the others", () => {
+    const [line] = lines(quick());
+    const shorter = { ...line!, steps: line!.steps.slice(0, -1) };
+    expect(areLaddersNamed([line!, { ...line!, key: "b" }], 1086)).toBe(true);
+    expect(areLaddersNamed([line!, shorter], 1086)).toBe(false);
   });
 
   it("have names that lie on no mark", () => {

@@ -27,6 +27,12 @@ function depthEnds(all: readonly Line[], published: readonly Mark[]): [number, n
   return [low, Math.max(2 * low, 2 ** Math.ceil(Math.log2(Math.max(...depths))))];
 }
 
+/** Whether the lines of a ladder have their names beside them: names of lines that end earlier would lie on the others. */
+export function areLaddersNamed(all: readonly Line[], width = Infinity): boolean {
+  const ends = new Set(all.map((l) => l.steps[l.steps.length - 1]?.queue_depth));
+  return areNamedBeside(all, width) && ends.size <= 1;
+}
+
 /** Horizontal axis of queue depths: log2, a tick at each power of two. */
 function depthAxis(all: readonly Line[], p: Palette, published: readonly Mark[] = []): object {
   const [low, high] = depthEnds(all, published);
@@ -50,7 +56,7 @@ function interval(step: StepView): string {
 
 /** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the range of the knee shaded, predictions dashed. */
 export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = areNamedBeside(all, width);
+  const direct = areLaddersNamed(all, width);
   const looks = lineLooks(all, p);
   const series: object[] = [];
   const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.predicted?.iops ?? 0)), topOf(all.flatMap((l) => l.steps.map((s) => s.iops)), all.flatMap((l) => l.steps.map((s) => s.iops_ci95)))));
@@ -138,7 +144,7 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
 
 /** Latency over queue depth, both logarithmic. */
 export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = areNamedBeside(all, width);
+  const direct = areLaddersNamed(all, width);
   const looks = lineLooks(all, p);
   const values = [...all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), ...published.map((m) => m.value)];
   const marks = logMarks(values.filter((v) => v !== null));

@@ -5,8 +5,8 @@ import { QUANTILES, type Document, type Quantile, type StepView } from "../docum
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
-import { areNamedBeside, bendNote } from "../options";
-import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
+import { bendNote } from "../options";
+import { areLaddersNamed, IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
@@ -27,7 +27,7 @@ function lineOptions(all: readonly Line[]): { value: string; label: string; grou
 /** Names of the lines that are shown, with their colours. */
 function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   const node = el("div");
-  return { node, show: (all) => node.replaceChildren(keys(all, !areNamedBeside(all))) };
+  return { node, show: (all) => node.replaceChildren(keys(all, !areLaddersNamed(all))) };
 }
 
 /** Whether lines make a picture: one of three points. Single loads are not joined by being near each other. */

@@ -190,7 +190,7 @@ export const english = {
     failed: "Copying was not allowed; use Save CSV",
     previous: "Previous",
     next: "Next",
-    needs: (more: string): string => `needs ${more} more`, needsNote: "+ and a time: the step must run that much longer for this quantile.",
+    needs: (more: string): string => `needs ${more} more`, needsNote: "+0.5 s in place of a latency: run the step 0.5 s longer to measure this quantile.",
     columns: {
       step: "Step",
       threads: "T",

@@ -181,7 +181,7 @@ export const chinese: Text = {
     failed: "浏览器不允许复制，请用“保存 CSV”",
     previous: "上一页",
     next: "下一页",
-    needs: (more) => `还需 ${more}`, needsNote: "带加号的时间：该步骤还需多运行这么久才有此分位数。",
+    needs: (more) => `还需 ${more}`, needsNote: "延时处的 +0.5 s：该步骤多运行 0.5 s 才能测得此分位数。",
     columns: {
       step: "步骤",
       threads: "T",
