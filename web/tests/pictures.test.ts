@@ -18,7 +18,7 @@ import { change, forest, pairs } from "../src/pictures/compare";
 import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
-import { areLaddersNamed, iopsOverDepth, tails } from "../src/pictures/load";
+import { areLaddersNamed, iopsOverDepth, latencyOverIops, tails } from "../src/pictures/load";
 import { freeSide, front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { surface } from "../src/pictures/surface";
@@ -238,6 +238,13 @@ describe("names within a picture", () => {
     if (!set) throw new Error("the fixture has a goal picture");
     const option = goalPanel(set, "p99", { ...goalScale([set], "p99"), most: { max: 3e5, interval: 1e5 } }, p, 400) as unknown as { series: { data: { label?: { position: string } }[] }[] };
     expect(option.series[0]?.data.map((d) => d.label?.position)).toEqual([undefined, "top", "right", "right"]);
+  });
+
+  it("end at their point, where the line rises to the right of it", () => {
+    const [line] = lines(quick());
+    const option = latencyOverIops(line!, p, 800) as unknown as { series: { data: { label?: { position: string; align?: string } }[] }[] };
+    const named = option.series.flatMap((s) => s.data).flatMap((d) => (d.label?.position === "top" ? [d.label.align] : []));
+    expect(named).toContain("right");
   });
 
   it("of intervals tell them apart, however short they are", () => {

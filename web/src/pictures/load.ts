@@ -184,7 +184,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
   const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
   const last = STICK.map((q) => [...line.steps].reverse().find((s) => latency(s.lat_ns, q) !== null));
   const shifts = apartLabels(last.map((s, i) => ({ x: (s?.iops ?? 0) / most, share: s ? (Math.log(latency(s.lat_ns, STICK[i] ?? "p50") ?? 1) - low) / (high - low) : 0 })), plotPx(LATENCY_PX), 0.12);
-  // The highest line of a step has its name; one at the right edge stands to the left of its point.
+  // The highest line of a step has its name, to the left where the line rises to the right; one at the right edge stands to the left of its point.
   const spotOf = (s: StepView, q: Quantile): { x: number; y: number } => ({ x: (s.iops / most) * (width - 112) - (s.iops > 0.93 * most ? 24 : 0), y: (1 - (Math.log(latency(s.lat_ns, q) ?? NaN) - low) / (high - low)) * plotPx(LATENCY_PX) + (s.iops > 0.93 * most ? 12 : 0) });
   const namedBy = line.steps.map((s) => (latency(s.lat_ns, "p99.9") === null ? 1 : 2));
   const roomFor = roomy(line.steps.map((s, k) => spotOf(s, STICK[namedBy[k] ?? 1] ?? "p99")), 46, 18);
@@ -209,7 +209,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       name: q,
       data: line.steps.map((s, k) => ({
         value: [s.iops, latency(s.lat_ns, q) ?? "-"],
-        label: hasName[i]?.[k] === true ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
+        label: hasName[i]?.[k] === true ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", offset: s.iops > 0.93 * most ? [0, -9] : [0, 0], ...(s.iops > 0.15 * most ? { align: "right" } : {}), formatter: where(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
       symbol: SYMBOLS[i],
       symbolSize: 6,
