@@ -1,8 +1,8 @@
 /** What of a first look a page draws. Pure. */
 
-import { hasFigures, headlineStep, limitWord } from "./curves";
+import { hasFigures, headlineFigure, headlineStep, limitWord } from "./curves";
 import type { Brief, Document, PairView, StepView } from "./document";
-import { count3, plusMinus } from "./format";
+import { count3, isChange, plusMinus } from "./format";
 import { say, text } from "./text";
 
 /** The command to go on with; `null` where there is none, or where it would only make the page that is being read. */
@@ -18,17 +18,14 @@ export function nameOf(doc: Pick<Document, "run" | "steps">): string {
   return more.length === 0 ? first : `${first} ${text.answer.more(more.length)}`;
 }
 
-/** Half widths above the figure itself are all one. */
-const half = (ci95: readonly [number, number], value: number): string => (ci95[1] - ci95[0] > 2 * value ? "±>100 %" : plusMinus(ci95, value));
-
-/** Intervals of the headline, of the median step and of the widest step, each with its name; empty where trust does not depend on intervals. */
+/** Intervals of the headline and of the widest step, each with its name; the reasons of the trust have the median. Empty where trust does not depend on intervals. */
 export function intervalsOf(doc: Pick<Document, "steps" | "verdict" | "trust">): string {
-  const [figure] = doc.verdict.flatMap((v) => v.figures);
+  const figure = headlineFigure(doc);
   const width = (s: StepView): number => (s.iops_ci95 ? (s.iops_ci95[1] - s.iops_ci95[0]) / s.iops : 0);
   const steps = doc.steps.filter((s) => hasFigures(s) && s.iops_ci95 && !s.stages?.length).sort((a, b) => width(a) - width(b));
-  const [middle, widest] = [steps[Math.floor(steps.length / 2)], steps[steps.length - 1]];
-  if (!["usable", "poor"].includes(doc.trust?.level ?? "") || !figure?.ci95 || steps.length < 2 || !middle?.iops_ci95 || !widest?.iops_ci95) return "";
-  return text.answer.widths(half(figure.ci95, figure.value), half(middle.iops_ci95, middle.iops), steps.length, half(widest.iops_ci95, widest.iops), say(widest.label));
+  const widest = steps[steps.length - 1];
+  if (!["usable", "poor"].includes(doc.trust?.level ?? "") || !figure?.ci95 || isChange(figure.unit) || steps.length < 2 || !widest?.iops_ci95) return "";
+  return text.answer.widths(plusMinus(figure.ci95, figure.value), plusMinus(widest.iops_ci95, widest.iops), say(widest.label));
 }
 
 /** Step of the same workload whose rate is nearest to a step's and whose limit is a part of the machine. */
@@ -52,8 +49,8 @@ function failedPair(doc: Pick<Document, "surfaces">, answer: StepView): string |
 export function limitOf(doc: Pick<Document, "steps" | "verdict" | "surfaces">): string | null {
   const step = headlineStep(doc);
   const brief = doc.verdict[0]?.brief;
-  // Each stream has its limit in its own row.
-  if (!step || !brief || step.role?.stream) return null;
+  // Each stream has its limit in its own row; a change has none.
+  if (!step || !brief || step.role?.stream || isChange(headlineFigure(doc)?.unit ?? "")) return null;
   // An offered rate limits itself; a reader asks for the part that limits higher rates.
   if (step.limit.name === "rate") {
     const limited = limitedStep(doc, step);

@@ -1,18 +1,13 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { called, DIMENSIONS, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
-import type { ComparedStep, Comparison, KneeView, PathsView, Spread, StepView } from "./document";
+import { called, DIMENSIONS, enginePath, enginePaths, engineWord, enoughOf, family, hasFigures, opKind, opWord, patternWord, plainLine, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
+import type { ComparedStep, Comparison, Document, KneeView, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
-import { joined, text, word } from "./text";
-
-/** `io_uring`, `io_uring iopoll`. */
-export function engineWord(s: StepView): string {
-  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
-}
+import { joined, say, text, word } from "./text";
 
 /** The path of a step: engine, mode, and what was left unregistered. */
 export function pathWord(s: StepView): string {
-  return joined(engineWord(s), s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "", s.threads > 1 ? `T${s.threads}` : "");
+  return joined(enginePath(s), s.threads > 1 ? `T${s.threads}` : "");
 }
 
 /** Most I/Os in flight that a step asks for. */
@@ -53,6 +48,18 @@ export function pairSets(c: Comparison): PairSet[] {
   });
 }
 
+/** Names of compared steps. Equal loads are told apart by the test that they belong to, else by their number. */
+export function comparedNames(steps: readonly ComparedStep[], run: Pick<Document, "steps"> | null): Map<ComparedStep, string> {
+  const testOf = (s: ComparedStep): string => { const test = run?.steps.find((x) => x.index === s.steps_a[0])?.role?.test; return test === undefined ? "" : (text.study.testParts[test] ?? test); };
+  const names = new Map<ComparedStep, string>();
+  for (const alike of gathered(steps, (s) => `${s.label} ${s.side}`).values()) {
+    const tests = alike.map(testOf);
+    const isTold = new Set(tests).size === alike.length;
+    alike.forEach((s, i) => names.set(s, alike.length === 1 ? say(s.label) : isTold ? `${say(s.label)}${text.comma}${tests[i] ?? ""}` : `${say(s.label)} (${i + 1})`));
+  }
+  return names;
+}
+
 /** A curve of a group under one workload: its points in the order of what is asked at once. */
 export interface GroupSet {
   title: string;
@@ -82,6 +89,8 @@ export interface EngineSet {
   steps: StepView[];
   /** Those that no other beats in both rate and cost, the cheapest first. */
   front: StepView[];
+  /** Number of the colour of each step: an engine has one colour in all pictures. */
+  tones: number[];
 }
 
 const mostInFlight = (set: EngineSet): number => Math.max(...set.steps.map(outstanding));
@@ -92,8 +101,9 @@ export function engineSets(doc: { steps: readonly StepView[]; paths?: readonly P
   const found = (indexes: readonly number[]): StepView[] => indexes.flatMap((i) => byIndex.get(i) ?? []);
   const load = (s: StepView): string => `${joined(family(s), opWord(s))}${text.comma}${text.study.inFlight(s.threads * s.queue_depth)}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   const several = new Set(doc.steps.map((s) => s.group)).size > 1;
+  const all = enginePaths(doc);
   return (doc.paths ?? [])
-    .flatMap((set) => { const steps = found(set.steps); const [first] = steps; return first ? [{ title: joined(several ? first.group : "", load(first)), steps, front: found(set.front) }] : []; })
+    .flatMap((set) => { const steps = found(set.steps); const [first] = steps; return first ? [{ title: joined(several ? first.group : "", load(first)), steps, front: found(set.front), tones: steps.map((s) => all.indexOf(enginePath(s))) }] : []; })
     .filter((set) => new Set(set.steps.map(engineWord)).size > 1)
     .sort((a, b) => b.steps.length - a.steps.length || mostInFlight(b) - mostInFlight(a));
 }

@@ -1,7 +1,7 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
-import { blockSize } from "./format";
+import { QUANTILES, type CurvePoint, type Document, type Figure, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
+import { blockSize, figureParts } from "./format";
 import { joined, text, word } from "./text";
 
 /** What an operation is, for colours and words. */
@@ -54,9 +54,22 @@ export function hasFigures(step: StepView): boolean {
   return (step.state === "measured" || step.state === "imported") && step.phase === "measure" && step.ios > 0;
 }
 
-/** Step that the first figure of the answer is of. */
+/** Figure that the headline names; the first one where it names none. */
+export function headlineFigure(doc: Pick<Document, "verdict">): Figure | undefined {
+  const [first] = doc.verdict;
+  const figures = doc.verdict.flatMap((v) => v.figures);
+  const words = (first?.brief.headline ?? "").split(" ");
+  return figures.find((f) => words.includes(figureParts(f.value, f.unit).number)) ?? figures[0];
+}
+
+/** True for steps of one load, in whichever round or repeat. */
+export function isSameLoad(a: StepView, b: StepView): boolean {
+  return called(a, DIMENSIONS) === called(b, DIMENSIONS) && family(a) === family(b) && a.queue_depth === b.queue_depth && a.rate_iops === b.rate_iops;
+}
+
+/** Step of the figure that the headline names. */
 export function headlineStep(doc: Pick<Document, "steps" | "verdict">): StepView | undefined {
-  const [figure] = doc.verdict.flatMap((v) => v.figures);
+  const figure = headlineFigure(doc);
   return doc.steps.find((s) => s.index === figure?.step && hasFigures(s));
 }
 
@@ -82,7 +95,7 @@ export interface Line {
   key: string;
   /** What this line's steps share and other lines do not. */
   label: string;
-  /** The label without the threads: lines of one such name are a set that is read together. */
+  /** The label without the threads and their placement: lines of one such name are a set that is read together. */
   set: string;
   /** What the picture it belongs to shares: pattern and block size. */
   family: string;
@@ -94,6 +107,8 @@ export interface Line {
   knee: KneeView | null;
   /** Step with the least load that gives 95 % of the most. */
   enough: StepView | undefined;
+  /** Number of the colour of its engine, in a run of several engines. */
+  tone?: number;
 }
 
 /** A range whose end is more than this many times its start does not locate a knee. */
@@ -114,6 +129,21 @@ export function rankCount(s: StepView): number {
   return s.ranks ? s.ranks.ranks.length + s.ranks.lost.length : (s.role?.ranks?.count ?? 1);
 }
 
+/** `io_uring`, `io_uring iopoll`. */
+export function engineWord(s: StepView): string {
+  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
+}
+
+/** Engine, mode, and unregistered resources. */
+export function enginePath(s: StepView): string {
+  return joined(engineWord(s), s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "");
+}
+
+/** Paths of a run in the order of its plan: each has one colour in all pictures. */
+export function enginePaths(doc: { steps: readonly StepView[] }): string[] {
+  return [...new Set(doc.steps.filter(hasFigures).map(enginePath))];
+}
+
 type Dimension = { name: string; of: (s: StepView) => string };
 
 /** What names a line, in the order labels have it. */
@@ -123,7 +153,7 @@ export const DIMENSIONS: readonly Dimension[] = [
   { name: "ranks", of: (s) => text.line.ranks(rankCount(s)) },
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
-  { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },
+  { name: "engine", of: engineWord },
   { name: "registration", of: (s) => (s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "") },
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
@@ -172,6 +202,8 @@ export function lines(doc: Ladders): Line[] {
   const varying = DIMENSIONS.filter((d) => new Set(usable.map(d.of)).size > 1);
   const naming = varying.length > 0 ? varying : DIMENSIONS.filter((d) => d.name === "op" || d.name === "threads");
   const named = naming.some((d) => d.name === "op") ? naming : [...DIMENSIONS.filter((d) => d.name === "op"), ...naming];
+  const paths = enginePaths(doc);
+  const byEngine = paths.length > 1 && new Set(usable.map(opKind)).size === 1;
   return doc.ladders.filter(isOfLoads).flatMap((ladder) => {
     const steps = stepsOf(doc, ladder);
     const [first] = steps;
@@ -179,13 +211,14 @@ export function lines(doc: Ladders): Line[] {
     return [{
       key: `${ladder.axis} ${first.index}`,
       label: called(first, named),
-      set: called(first, named.filter((d) => d.name !== "threads")),
+      set: called(first, named.filter((d) => d.name !== "threads" && d.name !== "placement")),
       family: family(first),
       kind: opKind(first),
       threads: first.threads,
       steps,
       knee: ladder.knee,
       enough: enoughOf(ladder, steps),
+      ...(byEngine ? { tone: paths.indexOf(enginePath(first)) } : {}),
     }];
   });
 }

@@ -5,6 +5,11 @@ import { text } from "./text";
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
+/** Text whose numbers stay on one line with their units: `±0.2 %`, `1.20 ms`, `87.1k IOPS`. */
+export function withUnits(words: string): string {
+  return words.replace(/(\d[kMG]?) (?=(?:%|ns|us|ms|s|min|h|IOPS|[KMGT]?i?B|kB|°C)(?![\w]))/g, "$1\u00a0");
+}
+
 /** An element: `el("p.note", { title }, "text")`. Functions become listeners of the event their name says (`onclick`). */
 export function el<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${string}`, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const [tag, ...classes] = spec.split(".");
@@ -15,7 +20,8 @@ export function el<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${stri
     if (typeof value === "function") node.addEventListener(name.replace(/^on/, ""), value);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
+  const isCopied = tag === "code" || tag === "pre" || tag === "option";
+  node.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false).map((c) => (typeof c === "string" && !isCopied ? withUnits(c) : c)));
   return node;
 }
 
@@ -27,7 +33,7 @@ export function splitOptions(words: string): string[] {
 /** Text whose options do not break at their hyphens. */
 export function unbroken(words: string): DocumentFragment {
   const out = document.createDocumentFragment();
-  out.append(...splitOptions(words).map((part, i) => (i % 2 === 1 ? el("span.option", {}, part) : part)));
+  out.append(...splitOptions(withUnits(words)).map((part, i) => (i % 2 === 1 ? el("span.option", {}, part) : part)));
   return out;
 }
 

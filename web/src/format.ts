@@ -94,11 +94,11 @@ export function bytesDecimal(bytes: Maybe): string {
   return scaled(bytes, [[1e12, " TB"], [1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]]);
 }
 
-/** Half width of an interval as a share of the value: `±0.4 %`. One without width says nothing: virtual time has no noise. */
+/** Half width of an interval as a share of the value: `±0.4 %`, `±>100 %` above the value itself. One without width says nothing: virtual time has no noise. */
 export function plusMinus(interval: readonly [number, number] | null | undefined, value: Maybe): string {
   if (!interval || !known(value) || value === 0 || interval[0] === interval[1]) return "";
   const share = Math.abs((interval[1] - interval[0]) / 2 / value);
-  return Number.isFinite(share) && share <= 1 ? `±${percent(share)}` : text.units.inconclusive;
+  return Number.isFinite(share) && share <= 1 ? `±${percent(share)}` : "±>100 %";
 }
 
 /** A share as percent: 0.0041 -> `0.41 %`, 0.123 -> `12 %`. Two digits: more would pretend. */
@@ -199,9 +199,14 @@ export function figure(value: Maybe, unit: string): string {
 /** Units of changes: their intervals stand as they are, for a share of a change near none means nothing. */
 const CHANGES: readonly string[] = ["change", "change_pct"] satisfies readonly Unit[];
 
+/** True for units of changes. */
+export function isChange(unit: string): boolean {
+  return CHANGES.includes(unit);
+}
+
 /** The interval of a figure in its unit's manner: `±0.4 %`, for a change `-0.1 % … +0.2 %`; empty where there is none. */
 export function intervalOf(ci95: readonly [number, number] | null | undefined, value: Maybe, unit: string): string {
-  if (!CHANGES.includes(unit)) return plusMinus(ci95, value);
+  if (!isChange(unit)) return plusMinus(ci95, value);
   return ci95 && ci95[0] !== ci95[1] ? ci95.map((x) => figure(x, unit)).join(" … ") : "";
 }
 

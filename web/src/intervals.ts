@@ -12,6 +12,26 @@ export function within(interval: readonly [number, number], least: number, most:
   return [Math.min(most, Math.max(least, low)), Math.min(most, Math.max(least, high)), ((low < least ? 1 : 0) + (high > most ? 2 : 0)) as Cut];
 }
 
+/** Lines that hatch a box, `gap` pixels apart along its edges. */
+export function hatchLines(x: number, y: number, width: number, height: number, gap: number): [number, number, number, number][] {
+  const lines: [number, number, number, number][] = [];
+  // A line of slope 1 meets the left or the lower edge first, then the upper or the right one.
+  for (let at = gap; at < width + height; at += gap) {
+    const [from, to] = [Math.min(at, height), Math.min(at, width)];
+    lines.push([x + Math.max(0, at - height), y + from, x + to, y + Math.max(0, at - width)]);
+  }
+  return lines;
+}
+
+/** Farther than this many times the highest value no axis goes for an interval. */
+const ROOM_MAX = 2;
+
+/** Top of an axis that holds values and, within reason, the upper ends of their intervals. */
+export function topOf(values: readonly (number | null | undefined)[], intervals: readonly (readonly [number, number] | null | undefined)[]): number {
+  const highest = Math.max(0, ...values.filter((v): v is number => v !== null && v !== undefined));
+  return Math.max(highest, ...intervals.map((ci) => Math.min(ci?.[1] ?? 0, ROOM_MAX * highest)));
+}
+
 /** A rate below nothing is no part of a plot, and nothing that was cut. */
 export function notNegative([low, high]: readonly [number, number]): [number, number] {
   return [Math.max(0, low), Math.max(0, high)];

@@ -4,7 +4,7 @@ import { apart, isKneeLocated, limitWord, logMarks, type Line } from "./curves";
 import type { KneeView } from "./document";
 import { escapeHtml } from "./dom";
 import { time, timeTick, whole } from "./format";
-import { shades, type Palette } from "./palette";
+import { pathTone, shades, type Palette } from "./palette";
 import type { Mark } from "./published";
 import { axisStyle } from "./stage";
 import { text } from "./text";
@@ -81,14 +81,15 @@ export const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
 export type Params = { seriesName?: string; seriesIndex?: number; dataIndex: number; color?: unknown; data?: unknown; value?: unknown };
 
-/** Looks of the lines of one picture: colour by operation, shade and symbol by rank within the operation. */
+/** Looks of the lines of one picture: colour by operation or engine, shade and symbol by rank within it. */
 export function lineLooks(all: readonly Line[], p: Palette): { color: string; symbol: string; dash: "solid" | "dashed" | "dotted" }[] {
   return all.map((line) => {
-    const same = all.filter((l) => l.kind === line.kind);
+    const same = all.filter((l) => (line.tone === undefined ? l.kind === line.kind : l.tone === line.tone));
     const rank = same.indexOf(line);
-    const tones = same.length === 1 ? [p.op[line.kind]] : shades(p.op[line.kind], p, same.length + 1).slice(1);
+    const base = line.tone === undefined ? p.op[line.kind] : pathTone(line.tone, p);
+    const tones = same.length === 1 ? [base] : shades(base, p, same.length + 1).slice(1);
     return {
-      color: tones[rank] ?? p.op[line.kind],
+      color: tones[rank] ?? base,
       symbol: SYMBOLS[rank % SYMBOLS.length] ?? "circle",
       dash: rank < 4 ? "solid" : rank < 8 ? "dashed" : "dotted",
     };
@@ -110,11 +111,11 @@ export function endLabel(label: string, color: string, direct: boolean, shift: n
 }
 
 /** Height of a row whose name stands above its marks, where there is no room beside them. */
-export const TALL_ROW_PX = 38;
+export const TALL_ROW_PX = 40;
 
 /** Names of rows above their marks. */
 export function nameAbove(p: Palette): object {
-  return { inside: true, margin: 0, verticalAlign: "bottom", padding: [0, 0, 8, 0], fontSize: 11.5, color: p.ink, interval: 0, ...rim(p) };
+  return { inside: true, margin: 0, verticalAlign: "bottom", padding: [0, 0, 10, 0], fontSize: 11.5, color: p.ink, interval: 0, ...rim(p) };
 }
 
 /** Letters within a plot stand on a rim of paper, so that no line strikes them through. */

@@ -2,6 +2,7 @@
 
 import { answeredLatency, latency } from "./curves";
 import type { StepView } from "./document";
+import { cpuPerIo } from "./paths";
 
 export type SortKey = "index" | "threads" | "queue_depth" | "iops" | "ci" | "bytes_per_s" | "mean" | "p50" | "p99" | "p99.9" | "max" | "cpu" | "limit";
 
@@ -25,7 +26,7 @@ function value(s: StepView, key: SortKey): number | string | null {
     case "max":
       return answeredLatency(s)?.max ?? null;
     case "cpu":
-      return s.cpu?.ns_per_io ?? null;
+      return cpuPerIo(s);
     case "limit":
       return judged ? s.limit.name : null;
     default:

@@ -77,3 +77,9 @@ export function isPale(hex: string): boolean {
   const [r, g, b] = channels(hex);
   return 0.299 * r + 0.587 * g + 0.114 * b > 140;
 }
+
+/** Colour of one of several paths, which colour-blind readers tell apart as well. */
+export function pathTone(index: number, p: Palette): string {
+  const tones = [p.op.read, p.op.write, p.op.mixed, p.op.trim, p.cost.irq, p.ink, p.warn, p.muted];
+  return tones[index % tones.length] ?? p.ink;
+}

@@ -1,4 +1,4 @@
-/** Ways of issuing the same I/O, held against each other. Pure. */
+/** CPU time of an I/O. Pure. */
 
 import type { StepView } from "./document";
 

@@ -6,7 +6,7 @@ import { init, use, type EChartsType } from "echarts/core";
 import { LabelLayout } from "echarts/features";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import type { EChartsOption } from "echarts";
-import { el } from "./dom";
+import { el, withUnits } from "./dom";
 import { palette, type Palette } from "./palette";
 import { text } from "./text";
 
@@ -104,7 +104,7 @@ export function picture(caption: string, note: string | null, height: number | (
     node,
     update: (newCaption) => {
       if (newCaption !== undefined) {
-        heading.textContent = newCaption;
+        heading.textContent = withUnits(newCaption);
         host.setAttribute("aria-label", text.chart.aria(newCaption));
       }
       if (player.chart) draw(player);

@@ -46,6 +46,33 @@ function regionOf(edge: readonly PairView[]): [number, number][] {
   return corners.length === 0 ? [] : [...corners, [left, 0]];
 }
 
+/** Rates within this share of the highest one are of one row or column: the measured rates of a grid differ a little. */
+const SAME_RATE = 0.02;
+
+/** Middles between a rate and its neighbours among the rates of a grid; nothing is below zero. */
+function cellAround(rate: number, rates: readonly number[]): [number, number] {
+  const near = SAME_RATE * Math.max(...rates);
+  const [below, above] = [rates.filter((r) => r < rate - near), rates.filter((r) => r > rate + near)];
+  const [low, high] = [below.length === 0 ? 0 : (Math.max(...below) + rate) / 2, above.length === 0 ? rate : (Math.min(...above) + rate) / 2];
+  return [low, high];
+}
+
+/** A cell of the region: the ranges of its writes and reads. */
+export interface Cell {
+  writes: [number, number];
+  reads: [number, number];
+}
+
+/** Cells around the pairs in the region that are not known to keep the goal, although a pair with higher rates keeps it. */
+export function gapsOf(s: Surface): Cell[] {
+  const writes = s.pairs.map((q) => q.view.writes_per_s);
+  const reads = s.pairs.map((q) => q.view.reads_per_s);
+  const [nearWrites, nearReads] = [SAME_RATE * Math.max(...writes), SAME_RATE * Math.max(...reads)];
+  const kept = s.pairs.filter((q) => q.view.outcome === "kept");
+  const isInside = (q: Pair): boolean => kept.some((k) => q.view.writes_per_s <= k.view.writes_per_s + nearWrites && q.view.reads_per_s <= k.view.reads_per_s + nearReads);
+  return s.pairs.filter((q) => q.view.outcome !== "kept" && isInside(q)).map((q) => ({ writes: cellAround(q.view.writes_per_s, writes), reads: cellAround(q.view.reads_per_s, reads) }));
+}
+
 /** Latency of a pair's reads, writes or both. */
 export function pairLatency(step: StepView, of: Of, name: Shown): number | null {
   const lat = of === "all" ? step.lat_ns : of === "read" ? step.read?.lat_ns : step.write?.lat_ns;

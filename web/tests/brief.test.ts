@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { adviceOf, intervalsOf, limitOf, nameOf, nextOf } from "../src/brief";
-import { splitOptions } from "../src/dom";
+import { splitOptions, withUnits } from "../src/dom";
 import { count3 } from "../src/format";
 import { quick } from "./fixture";
 import { surfaceRun } from "./studies";
@@ -55,21 +55,28 @@ describe("the first look", () => {
     expect(adviceOf(without(look(""))).command).toBe(`fathom run --like ${doc.run.id}`);
   });
 
+  it("breaks no number from its unit", () => {
+    expect(withUnits("17.6M IOPS ±0.2 %, 100 % of ideal in 5 s by 3 sides")).toBe("17.6M\u00a0IOPS ±0.2\u00a0%, 100\u00a0% of ideal in 5\u00a0s by 3 sides");
+  });
+
   it("breaks no option of a command at its hyphens", () => {
     expect(splitOptions("fathom run qos --time-budget=1m -o /a-b/c x-y (--runtime 3m)")).toEqual(["fathom run qos ", "--time-budget=1m", " ", "-o", " /a-b/c x-y (", "--runtime", " 3m)"]);
   });
 });
 
 describe("intervals next to the trust", () => {
-  it("are named: the headline's own, the median of the steps, the widest with its step", () => {
+  it("are named: the headline's own, the widest with its step; the reasons of the trust have the median", () => {
     const doc = quick();
     const answer = doc.steps.find((s) => s.index === doc.verdict[0]!.figures[0]!.step)!;
     const [first, second] = doc.steps.filter((s) => s.state === "measured" && s !== answer);
     const around = (x: number, share: number): [number, number] => [x * (1 - share), x * (1 + share)];
     const steps = [answer, { ...first!, iops_ci95: around(first!.iops, 0.2) }, { ...second!, iops_ci95: around(second!.iops, 1.5) }];
     const verdict = [{ ...doc.verdict[0]!, figures: [{ ...doc.verdict[0]!.figures[0]!, ci95: around(doc.verdict[0]!.figures[0]!.value, 0.1) }] }];
-    expect(intervalsOf({ steps, verdict, trust: doc.trust })).toBe(`intervals: headline ±10 %, median of 3 steps ±20 %, widest ±>100 % (${second!.label})`);
+    expect(intervalsOf({ steps, verdict, trust: doc.trust })).toBe(`headline ±10 %, widest ±>100 % (${second!.label})`);
     expect(intervalsOf({ steps, verdict, trust: { ...doc.trust!, level: "good" } })).toBe("");
+    const change = [{ ...verdict[0]!, figures: [{ ...verdict[0]!.figures[0]!, unit: "change_pct" }] }] as typeof verdict;
+    expect(intervalsOf({ steps, verdict: change, trust: doc.trust })).toBe("");
+    expect(limitOf({ steps, verdict: change, surfaces: [] })).toBeNull();
   });
 });
 

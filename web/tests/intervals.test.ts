@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barLines, notNegative, within } from "../src/intervals";
+import { hatchLines, barLines, notNegative, topOf, within } from "../src/intervals";
 
 describe("intervals beyond the plot", () => {
   it("are cut at its edge, and say at which", () => {
@@ -7,6 +7,21 @@ describe("intervals beyond the plot", () => {
     expect(within([0.01, 1.1], 0.25, 4)).toEqual([0.25, 1.1, 1]);
     expect(within([0.9, 50], 0.25, 4)).toEqual([0.9, 4, 2]);
     expect(within([-3, 50], 0.25, 4)).toEqual([0.25, 4, 3]);
+  });
+
+  it("hatching stays within its box", () => {
+    const lines = hatchLines(10, 20, 30, 12, 5);
+    expect(lines).toHaveLength(8);
+    for (const [x1, y1, x2, y2] of lines) {
+      expect([x1, x2].every((x) => x >= 10 && x <= 40) && [y1, y2].every((y) => y >= 20 && y <= 32)).toBe(true);
+      expect(x2 - x1).toBeCloseTo(y1 - y2);
+    }
+  });
+
+  it("are held by the axis up to twice the highest value", () => {
+    expect(topOf([5, null, 10], [[4, 12], null])).toBe(12);
+    expect(topOf([5, 10], [[1, 400]])).toBe(20);
+    expect(topOf([], [])).toBe(0);
   });
 
   it("of a rate begin at 0 at the lowest", () => {

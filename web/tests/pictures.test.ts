@@ -2,33 +2,35 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { commitWord, durableLatency, durableLoads, fileLoads, fileWord, streamLoads, streamWord } from "../src/commits";
-import { engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
-import { answeredLatency, answeredTail, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
+import { comparedNames, engineSets, pairSets, type ScaleLine, scaleLines, settled } from "../src/cells";
+import { answeredLatency, answeredTail, enginePath, headlineStep, lastNines, lines, nines, plainLine, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type KneeView, type StepView } from "../src/document";
-import { intervalOf, plusMinus } from "../src/format";
-import { goalOf, goalSets } from "../src/goals";
+import { count3, intervalOf, plusMinus } from "../src/format";
+import { goalOf, goalSets, isLowerBound } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
 import { sortSteps } from "../src/order";
-import { bendNote, shortened } from "../src/options";
-import { palette } from "../src/palette";
+import { bendNote, lineLooks, shortened } from "../src/options";
+import { palette, pathTone } from "../src/palette";
 import { cpuPerIo } from "../src/paths";
 import { files } from "../src/pictures/commits";
-import { change, pairs } from "../src/pictures/compare";
+import { change, forest, pairs } from "../src/pictures/compare";
 import { cost } from "../src/pictures/cost";
 import { dotMarks, dots } from "../src/pictures/groups";
 import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
-import { iopsOverDepth, tails } from "../src/pictures/load";
-import { front } from "../src/pictures/paths";
+import { areLaddersNamed, iopsOverDepth, latencyOverIops, tails } from "../src/pictures/load";
+import { freeSide, front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { surface } from "../src/pictures/surface";
 import { heat, hostHeat, hostRates, overTime, overTimePx } from "../src/pictures/time";
 import { arrayLoads, arrayShare, comparedLoads, type ArrayLoad } from "../src/arrays";
 import { arrayBars } from "../src/pictures/arrays";
-import { tailLine } from "../src/sections/load";
+import { isUnproved, perRow } from "../src/sections/answer";
+import { answerLine, tailLine } from "../src/sections/load";
 import { isSameModel } from "../src/sections/published";
+import { steadiness, twoTests } from "../src/sections/time";
 import { greyNote } from "../src/sections/study";
-import { surfacesOf } from "../src/surfaces";
+import { gapsOf, surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { commit, engines, enterprise, pinning, qos, raid, snia, surfaceRun } from "./studies";
 
@@ -74,6 +76,17 @@ describe("reads beside writes", () => {
     expect(surfacesOf({ ...surfaceRun(), surfaces: [{ group: "A", goal: null, pairs: [], edge: [] }] })[0]?.region).toEqual([]);
     expect(surfacesOf(quick())).toEqual([]);
   });
+
+  it("has a gap around a pair that is not known to keep the goal, although one of higher rates keeps it", () => {
+    const doc = surfaceRun();
+    const [view] = doc.surfaces;
+    const [known] = surfacesOf(doc);
+    const [unsure] = surfacesOf({ ...doc, surfaces: [{ ...view!, pairs: view!.pairs.map((q) => (q.step === 3 ? { ...q, outcome: "unknown" as const } : q)) }] });
+    expect(gapsOf(known!)).toEqual([]);
+    expect(gapsOf(unsure!)).toEqual([{ writes: [5e3, 15e3], reads: [0, 20e3] }]);
+    const option = surface(unsure!, undefined, "all", "p99", p, 900) as unknown as { series: { name?: string; data: unknown[] }[] };
+    expect(option.series.find((x) => x.name === "gaps")?.data).toHaveLength(1);
+  });
 });
 
 describe("levels of an array", () => {
@@ -113,8 +126,8 @@ describe("durable writes", () => {
 
 describe("intervals", () => {
   it("that say nothing are said to", () => {
-    expect(plusMinus([-4700, 4700], 1)).toBe("inconclusive");
-    expect(plusMinus([-1, 1], 0.5)).toBe("inconclusive");
+    expect(plusMinus([-4700, 4700], 1)).toBe("±>100 %");
+    expect(plusMinus([-1, 1], 0.5)).toBe("±>100 %");
     expect(plusMinus([99, 101], 100)).toBe("±1.0 %");
     expect(change(55865.7)).toBe(">+1000 %");
     expect(change(Infinity)).toBe("inconclusive");
@@ -176,14 +189,39 @@ describe("goals", () => {
     // Deeper loads of the fixture lie below the goal as well: the document knows why they do not count.
     expect(doc.steps.slice(2, 4).some((s) => (s.lat_ns?.p99 ?? Infinity) <= 400_000)).toBe(true);
     expect(shaded(doc)).toEqual([{ xAxis: doc.steps[1]?.iops, yAxis: 400_000 }, null]);
-    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us met up to [\d.]+k IOPS \(QD4\)$/);
+    expect(goalCaption(reads, "p99")).toMatch(/goal 400 us: met up to [\d.]+k IOPS \(QD4\)$/);
   });
 
   it("that nothing keeps shade nothing, and say so", () => {
     const doc = withGoal(null);
     expect(shaded(doc)).toEqual([null, null]);
-    const [reads] = goalSets(doc);
-    expect(reads && goalCaption(reads, "p99")).toContain("goal 400 us missed");
+  });
+
+  /** The reads of `qos` with these intervals of p99, in us; the last loads are offered as rates. */
+  const judged = (kept_step: number | null, intervals: ([number, number] | null)[]): Document => {
+    const doc = withGoal(kept_step);
+    return { ...doc, steps: doc.steps.map((s, i) => {
+      if (i >= 4 || !s.lat_ns) return s;
+      const ci = intervals[i] ?? null;
+      return { ...s, iops: 1e4 * (i + 1), rate_iops: i < 2 ? null : 1e4 * (i + 1), lat_ns: { ...s.lat_ns, ci95: ci === null ? {} : { p99: [1e3 * ci[0], 1e3 * ci[1]] } } };
+    }) };
+  };
+  const captionOf = (doc: Document): string => {
+    const steps = doc.steps.slice(0, 4);
+    const goals = [{ name: "p99" as const, mostNs: 400_000, kept: steps.find((s) => s.index === doc.goals[0]?.kept_step) ?? null, steps }];
+    return goalCaption({ title: "reads", kind: "read", closed: steps.slice(0, 2), offered: steps.slice(2), goals }, "p99");
+  };
+
+  it("tell rates that missed a goal from rates that were too short to tell", () => {
+    expect(captionOf(judged(null, [[100, 200], [100, 300], [300, 500], null]))).toMatch(/goal 400 us: 2 of 2 loads too short to tell, closed loop met it up to 20.0k IOPS \(QD4\)$/);
+    expect(captionOf(judged(null, [[100, 500], null, null, [450, 500]]))).toMatch(/goal 400 us: missed at 40.0k IOPS \(offered rate\), 1 of 2 loads too short to tell$/);
+    expect(captionOf(judged(2, [[100, 200], null, [100, 200], null]))).toMatch(/goal 400 us: met up to 30.0k IOPS \(offered rate\), 1 of 2 loads too short to tell$/);
+  });
+
+  it("are a lower bound where a higher rate is inconclusive", () => {
+    expect(isLowerBound(judged(2, [null, null, [100, 200], null]), 2)).toBe(true);
+    expect(isLowerBound(judged(2, [null, null, [100, 200], [450, 500]]), 2)).toBe(false);
+    expect(isLowerBound(judged(2, [null, null, [100, 200], null]), 3)).toBe(false);
   });
 
   it("are drawn for qos and for runs with a goal, of three points or more", () => {
@@ -200,6 +238,13 @@ describe("names within a picture", () => {
     if (!set) throw new Error("the fixture has a goal picture");
     const option = goalPanel(set, "p99", { ...goalScale([set], "p99"), most: { max: 3e5, interval: 1e5 } }, p, 400) as unknown as { series: { data: { label?: { position: string } }[] }[] };
     expect(option.series[0]?.data.map((d) => d.label?.position)).toEqual([undefined, "top", "right", "right"]);
+  });
+
+  it("end at their point, where the line rises to the right of it", () => {
+    const [line] = lines(quick());
+    const option = latencyOverIops(line!, p, 800) as unknown as { series: { data: { label?: { position: string; align?: string } }[] }[] };
+    const named = option.series.flatMap((s) => s.data).flatMap((d) => (d.label?.position === "top" ? [d.label.align] : []));
+    expect(named).toContain("right");
   });
 
   it("of intervals tell them apart, however short they are", () => {
@@ -265,7 +310,7 @@ describe("the front of paths", () => {
     // The second is as fast, and a little cheaper.
     const steps = [first, ...others.map((s) => ({ ...s, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: (cpuPerIo(first) ?? 0) - (s.engine === "io_uring" ? 20 : 10) } }))];
     const beaten = steps.filter((s) => s.engine === "io_uring");
-    const option = front({ title: "", steps, front: beaten }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const option = front({ title: "", steps, front: beaten, tones: steps.map((_, i) => i) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
     const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => d.label.formatter);
     expect(named).toEqual([`io_uring +${steps.length - 1}`]);
   });
@@ -275,7 +320,7 @@ describe("the front of paths", () => {
     if (!first?.cpu) throw new Error("the fixture has CPU costs");
     const cost = cpuPerIo(first) ?? 0;
     const steps = Array.from({ length: 8 }, (_, i) => ({ ...first, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: cost * (1 + i / 7) } }));
-    const option = front({ title: "", steps, front: steps.slice(0, 1) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const option = front({ title: "", steps, front: steps.slice(0, 1), tones: steps.map((_, i) => i) }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
     const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => Number(/\+(\d+)$/.exec(d.label.formatter)?.[1] ?? 0) + 1) ?? [];
     expect(named.length).toBeGreaterThan(1);
     expect(named.reduce((sum, n) => sum + n, 0)).toBe(steps.length);
@@ -365,7 +410,107 @@ describe("names beside a picture", () => {
   });
 });
 
+describe("equal loads of a comparison", () => {
+  it("are named by the test that they belong to, else by their number", () => {
+    const doc = pinning();
+    const c = doc.comparison!;
+    const [first, second] = c.steps;
+    const twice = [first!, { ...first!, steps_a: [900] }, second!];
+    expect([...comparedNames(twice, null).values()]).toEqual([`${first!.label} (1)`, `${first!.label} (2)`, second!.label]);
+    const a = doc.steps.find((s) => s.index === first!.steps_a[0])!;
+    const steps = [{ ...a, role: { test: "depth" } }, { ...a, index: 900, role: { test: "workers" } }] as StepView[];
+    expect([...comparedNames(twice, { steps }).values()].slice(0, 2)).toEqual([`${first!.label}, by queue depth`, `${first!.label}, by threads`]);
+  });
+});
+
+describe("words beside the rows of a picture", () => {
+  it("have as much room as the longest takes", () => {
+    const c = pinning().comparison!;
+    const room = (steps: typeof c.steps): number => (forest(c, steps, "iops", p, 1086) as unknown as { grid: { right: number } }).grid.right;
+    const wide = c.steps.map((s) => ({ ...s, verdict: "unsure" as const, metrics: s.metrics.map((m) => ({ ...m, ratio: 0.905, ci95: [0.83, 1.127] as [number, number] })) }));
+    expect(room(wide)).toBeGreaterThan(18 + 7 * "−9.5 % [−17 %, +13 %] inconclusive".length - 1);
+    const load = arrayLoads(raid())[0] as ArrayLoad;
+    const option = arrayBars({ ...load, isBandwidth: true }, p, 390) as unknown as { grid: { right: number } };
+    expect(option.grid.right).toBeGreaterThan(7 * "2.08 GB/s · 58 %".length);
+  });
+});
+
+describe("two tests of one steady state", () => {
+  it("are one statement where they disagree", () => {
+    const s = snia().steps.find((x) => x.steady?.pts && x.steady.own)!;
+    const with_ = (reached: boolean, own: boolean): StepView => ({ ...s, steady: { ...s.steady!, reached, own: { ...s.steady!.own!, reached: own, sentence: "Not steady: it drifts." } } });
+    expect(steadiness(with_(true, false))).toMatch(/^The \d+ rounds of the test meet the limits of the specification; Fathom's own test: Not steady: it drifts\./);
+    expect(steadiness(with_(true, true))).toMatch(/^Steady over/);
+    expect(twoTests(with_(false, false))).toBeNull();
+  });
+});
+
+describe("CPU time of an I/O", () => {
+  it("is not known where it is 0", () => {
+    const s = quick().steps.find((x) => x.cpu !== null)!;
+    expect(cpuPerIo({ ...s, cpu: { ...s.cpu!, ns_per_io: 0 } })).toBeNull();
+    expect(sortSteps([{ ...s, index: 1, cpu: { ...s.cpu!, ns_per_io: 0 } }, { ...s, index: 2, cpu: { ...s.cpu!, ns_per_io: 5 } }], "cpu", true).map((x) => x.index)).toEqual([2, 1]);
+  });
+});
+
+describe("engines", () => {
+  it("have one colour in all pictures", () => {
+    const doc = engines();
+    const [set] = engineSets(doc);
+    const all = lines(doc);
+    const looks = lineLooks(all, p);
+    expect(new Set(set!.tones).size).toBeGreaterThan(1);
+    // Lines of one engine are shades of its colour; a single one has the colour itself.
+    set!.steps.forEach((s, i) => {
+      const own = all.filter((l) => enginePath(l.steps[0]!) === enginePath(s));
+      expect(new Set(own.map((l) => l.tone))).toEqual(new Set([set!.tones[i]]));
+      if (own.length === 1) expect(looks[all.indexOf(own[0]!)]?.color).toBe(pathTone(set!.tones[i]!, p));
+    });
+  });
+
+  it("have names above the picture where a ladder ends before the others", () => {
+    const [line] = lines(quick());
+    const shorter = { ...line!, steps: line!.steps.slice(0, -1) };
+    expect(areLaddersNamed([line!, { ...line!, key: "b" }], 1086)).toBe(true);
+    expect(areLaddersNamed([line!, shorter], 1086)).toBe(false);
+  });
+
+  it("have names that lie on no mark", () => {
+    expect(freeSide([100, 100], 60, [[100, 100]], [400, 200])).toBe("top");
+    expect(freeSide([100, 100], 60, [[100, 100], [110, 85]], [400, 200])).toBe("left");
+    expect(freeSide([390, 5], 60, [[390, 5]], [400, 200])).toBe("left");
+  });
+});
+
+describe("big figures", () => {
+  it("stand in rows of about the same length", () => {
+    expect([1, 6, 7, 8, 9, 15].map(perRow)).toEqual([1, 6, 7, 4, 5, 5]);
+  });
+
+  it("are no changes without an interval", () => {
+    expect(isUnproved({ unit: "change_pct", ci95: null })).toBe(true);
+    expect(isUnproved({ unit: "change_pct", ci95: [1, 2] })).toBe(false);
+    expect(isUnproved({ unit: "iops", ci95: null })).toBe(false);
+  });
+});
+
 describe("what the answer is about", () => {
+  it("is the figure that the headline names, and the load of any of its rounds", () => {
+    const doc = quick();
+    const [first, second] = doc.verdict[0]!.figures;
+    const named = { ...doc, verdict: [{ ...doc.verdict[0]!, brief: { ...doc.verdict[0]!.brief, headline: `${count3(second!.value)} IOPS of writes` } }] };
+    expect(headlineStep(named)?.index).toBe(second!.step);
+    expect(headlineStep({ ...doc, verdict: [{ ...doc.verdict[0]!, brief: { ...doc.verdict[0]!.brief, headline: "no figure" } }] })?.index).toBe(first!.step);
+    const all = lines(doc);
+    const answer = headlineStep(named)!;
+    expect(answerLine(all, { ...answer, index: 901, label: "round 1" })).toBe(answerLine(all, answer));
+  });
+
+  it("has lines of both placements in one set", () => {
+    const sets = lines(pinning()).filter((l) => l.family === "4k random" && l.kind === "read").map((l) => l.set);
+    expect(new Set(sets).size).toBe(1);
+  });
+
   it("opens the tails: the durable write, not the load with the deepest curve", () => {
     const doc = commit();
     const deepest = tailLine(lines(doc), undefined)!;

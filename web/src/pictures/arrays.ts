@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { arrayShare, inUnit, type ArrayCell, type ArrayLoad } from "../arrays";
 import { limitWord, zeroScale } from "../curves";
 import { bytesDecimal, count3, countTick, digits3, plusMinus } from "../format";
-import { within } from "../intervals";
+import { topOf, within } from "../intervals";
 import { rim, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -12,9 +12,6 @@ import { text } from "../text";
 import { intervalBar } from "./compare";
 
 const ROW_PX = 30;
-/** Room for the figure and the share beside the longest bar. */
-const LABEL_PX = 120;
-
 export const arrayPx = (load: ArrayLoad): number => 52 + ROW_PX * load.cells.length;
 
 /** `75 %`. */
@@ -29,15 +26,16 @@ export function arrayBars(load: ArrayLoad, p: Palette, width: number): EChartsOp
   const of = (c: ArrayCell | undefined, iops: number | null): number | null => (c ? inUnit(load, c, iops) : null);
   const shown = (v: number | null): string => (load.isBandwidth && v !== null ? `${bytesDecimal(v)}/s` : count3(v));
   const values = load.cells.flatMap((c) => [of(c, c.step.iops), of(c, c.view.ceiling_iops), of(c, c.view.bare_iops)]);
-  const scale = zeroScale(Math.max(0, ...values.filter((v): v is number => v !== null)));
+  const scale = zeroScale(topOf(values, load.cells.map((c): [number, number] | null => { const ci = c.step.iops_ci95; return ci && [of(c, ci[0]) ?? 0, of(c, ci[1]) ?? 0]; })));
   const left = Math.min(width * 0.34, 18 + Math.max(...load.cells.map((c) => textPx(c.name))));
   const color = p.op[load.kind];
+  const words = load.cells.map((c) => [shown(of(c, c.step.iops)), shareText(arrayShare(c))].filter((x) => x !== "").join(" · "));
   const mark = (name: string, symbol: string, size: number | [number, number], iops: (c: ArrayCell) => number | null, style: object): object => ({
     type: "scatter", name, symbol, symbolSize: size, z: 5, emphasis: { disabled: true }, itemStyle: { opacity: 1, ...style },
     data: load.cells.map((c, i) => [of(c, iops(c)) ?? "-", i]),
   });
   return {
-    grid: { left, right: LABEL_PX, top: 6, bottom: 42 },
+    grid: { left, right: 18 + Math.max(...words.map(textPx)), top: 6, bottom: 42 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...scale, interval: scale.max / 2, name: load.isBandwidth ? t.bytesAxis : text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => (v === 0 ? "0" : load.isBandwidth ? `${bytesDecimal(v)}/s` : countTick(v)) } },
     yAxis: { ...axisStyle(p), type: "category", inverse: true, data: shortened(load.cells.map((c) => c.name), left - 12, 2), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12.5, lineHeight: 13, interval: 0 } },
     tooltip: {
@@ -67,7 +65,7 @@ export function arrayBars(load: ArrayLoad, p: Palette, width: number): EChartsOp
       {
         // Figures stand in a column of their own, so that no mark hides them.
         type: "scatter", symbolSize: 0.01, silent: true, tooltip: { show: false }, z: 6, itemStyle: { opacity: 1 },
-        data: load.cells.map((c, i) => ({ value: [scale.max, i], label: { show: true, position: "right", distance: 8, color: p.ink, fontSize: 12, ...rim(p), formatter: [shown(of(c, c.step.iops)), shareText(arrayShare(c))].filter((x) => x !== "").join(" · ") } })),
+        data: words.map((formatter, i) => ({ value: [scale.max, i], label: { show: true, position: "right", distance: 8, color: p.ink, fontSize: 12, ...rim(p), formatter } })),
       },
     ],
   } as unknown as EChartsOption;

@@ -1,13 +1,13 @@
 /** Pictures of two sides: a forest of ratios, and pairs with their ratio below. */
 
 import type { EChartsOption } from "echarts";
-import type { PairSet } from "../cells";
+import { comparedNames, type PairSet } from "../cells";
 import type { OpKind } from "../curves";
 import { opKind, zeroScale, logMarks } from "../curves";
 import type { ComparedMetric, ComparedStep, Comparison } from "../document";
 import { CHANGE_MAX_PCT, countTick, figure, timeTick } from "../format";
 import { barLines, within } from "../intervals";
-import { TALL_ROW_PX, nameAbove, row, shortened, tip, type Params } from "../options";
+import { TALL_ROW_PX, nameAbove, row, shortened, textPx, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
@@ -89,17 +89,21 @@ const isNarrow = (width: number): boolean => width < 560;
 export const forestPx = (rows: number, width: number): number => 54 + (isNarrow(width) ? TALL_ROW_PX : 24) * rows;
 
 /** Ratios of the sides to A with their intervals, one row per step; the band is the margin within which sides count as the same. */
-export function forest(c: Comparison, steps: readonly ComparedStep[], name: string, p: Palette, width: number): EChartsOption {
+export function forest(c: Comparison, steps: readonly ComparedStep[], name: string, p: Palette, width: number, names: ReadonlyMap<ComparedStep, string> = comparedNames(steps, null)): EChartsOption {
   const margin = c.margin_pct / 100;
   const metrics = steps.map((s) => metricOf(s, name));
   const range = ratioRange(metrics, margin);
   const small = isNarrow(width);
   const marks = ratioMarks(range, small ? 4 : 7);
-  const label = (s: ComparedStep): string => `${say(s.label)}${c.sides.length > 2 ? ` ${s.side}` : ""}`;
+  const label = (s: ComparedStep): string => `${names.get(s) ?? ""}${c.sides.length > 2 ? ` ${s.side}` : ""}`;
   const left = small ? 8 : Math.min(width * 0.36, 18 + 7.4 * Math.max(4, ...steps.map((s) => label(s).length)));
   const verdictOf = (s: ComparedStep, m: ComparedMetric): string => (name === s.metric ? s.verdict : m.verdict);
+  const words = steps.map((s, i) => {
+    const m = metrics[i];
+    return !m ? "–" : small ? change(m.ratio) : `${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""} ${word(verdictOf(s, m))}`;
+  });
   return {
-    grid: { left, right: small ? 62 : 226, top: 8, bottom: 40 },
+    grid: { left, right: 18 + Math.max(...words.map(textPx)), top: 8, bottom: 40 },
     xAxis: {
       ...axisStyle(p), type: "log", min: range[0], max: range[1], name: text.comparison.ratioAxis(word(name), say(c.sides[0]?.title ?? "A")), nameLocation: "middle", nameGap: 26,
       axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
@@ -131,11 +135,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
       {
         // The words beside each row stand in a column of their own, so that no mark hides them.
         type: "scatter", symbolSize: 0.01, silent: true, tooltip: { show: false }, z: 5, itemStyle: { opacity: 1 },
-        data: steps.map((s, i) => {
-          const m = metrics[i];
-          const words = !m ? "–" : small ? change(m.ratio) : `${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""} ${word(verdictOf(s, m))}`;
-          return { value: [range[1], i], label: { show: true, position: "right", distance: 8, formatter: words, color: p.ink, fontSize: 12 } };
-        }),
+        data: words.map((formatter, i) => ({ value: [range[1], i], label: { show: true, position: "right", distance: 8, formatter, color: p.ink, fontSize: 12 } })),
       },
     ],
   } as unknown as EChartsOption;

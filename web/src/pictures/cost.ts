@@ -6,6 +6,7 @@ import type { StepView } from "../document";
 import { count3, time, timeTick, whole } from "../format";
 import { DIRECT_LABEL_MIN_PX, TALL_ROW_PX, nameAbove, row, shortened, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
+import { cpuPerIo } from "../paths";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text } from "../text";
 
@@ -65,7 +66,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, answ
       emphasis: { disabled: true },
       label:
         k === kinds.length - 1
-          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? (s.cpu?.ns_per_io == null ? text.cost.unknown : time(s.cpu.ns_per_io)) : ""; } }
+          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? (cpuPerIo(s) === null ? text.cost.unknown : time(cpuPerIo(s))) : ""; } }
           : undefined,
     })),
   } as EChartsOption;

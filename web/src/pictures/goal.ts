@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { latency, logMarksOf, roomy, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, time, timeTick, whole } from "../format";
-import { goalOf, rateOf, type GoalSet, type Shown } from "../goals";
+import { goalOf, deepestLoop, outcomeOf, rateOf, type GoalSet, type Shown } from "../goals";
 import { rim, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -28,8 +28,15 @@ export function goalCaption(set: GoalSet, name: Shown): string {
   const said = name === "mean" ? text.picture.mean : name;
   const goal = goalOf(set, name);
   if (goal === undefined) return text.study.goalTitle(set.title, said);
-  const kept = goal.kept && { rate: count3(rateOf(goal.kept)), load: goal.kept.rate_iops === null ? pointName(goal.kept) : text.study.offered };
-  return `${text.study.goalTitle(set.title, said)}${text.comma}${text.study.goal(time(goal.mostNs), kept)}`;
+  const t = text.study;
+  const isOffered = goal.kept ? goal.kept.rate_iops !== null : set.offered.length > 0;
+  const loads = goal.steps.filter((s) => (s.rate_iops !== null) === isOffered);
+  const at = (s: StepView): [string, string] => [count3(rateOf(s)), s.rate_iops === null ? pointName(s) : t.offered];
+  const miss = loads.find((s) => outcomeOf(s, goal) === "missed");
+  const unknown = loads.filter((s) => outcomeOf(s, goal) === "unknown").length;
+  const loop = isOffered && !goal.kept ? deepestLoop(goal) : null;
+  const outcomes = [goal.kept ? t.goalMet(...at(goal.kept)) : miss ? t.goalMissed(...at(miss)) : "", unknown === 0 ? "" : t.goalUnknown(unknown, loads.length), loop ? t.loopMet(count3(loop.iops), pointName(loop)) : ""];
+  return `${t.goalTitle(set.title, said)}${text.comma}${t.goal(time(goal.mostNs))}${text.colon}${outcomes.filter((x) => x !== "").join(text.comma)}`;
 }
 
 export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: number; interval: number }; marks: number[] }, p: Palette, width: number): EChartsOption {

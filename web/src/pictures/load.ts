@@ -5,7 +5,7 @@ import { P50_NINES, answeredLatency, answeredTail, latency, limitWord, logMarks,
 import type { Quantile, StepView } from "../document";
 import { escapeHtml } from "../dom";
 import { count3, countTick, plusMinus, time, whole } from "../format";
-import { barLines, notNegative, within } from "../intervals";
+import { barLines, notNegative, topOf, within } from "../intervals";
 import { PLOT_LEFT_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, enoughLabels, enoughWord, exactTime, gridOf, kneeBands, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, ring, row, tip, type Bend, type Params, type Plot } from "../options";
 import { shades, type Palette } from "../palette";
 import type { Mark } from "../published";
@@ -25,6 +25,12 @@ function depthEnds(all: readonly Line[], published: readonly Mark[]): [number, n
   const depths = [...all.flatMap((l) => l.steps.map((s) => s.queue_depth)), ...published.map((m) => m.point.queue_depth ?? 1)];
   const low = 2 ** Math.floor(Math.log2(Math.min(...depths)));
   return [low, Math.max(2 * low, 2 ** Math.ceil(Math.log2(Math.max(...depths))))];
+}
+
+/** Whether the lines of a ladder have their names beside them: names of lines that end earlier would lie on the others. */
+export function areLaddersNamed(all: readonly Line[], width = Infinity): boolean {
+  const ends = new Set(all.map((l) => l.steps[l.steps.length - 1]?.queue_depth));
+  return areNamedBeside(all, width) && ends.size <= 1;
 }
 
 /** Horizontal axis of queue depths: log2, a tick at each power of two. */
@@ -50,10 +56,10 @@ function interval(step: StepView): string {
 
 /** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the range of the knee shaded, predictions dashed. */
 export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = areNamedBeside(all, width);
+  const direct = areLaddersNamed(all, width);
   const looks = lineLooks(all, p);
   const series: object[] = [];
-  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
+  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.predicted?.iops ?? 0)), topOf(all.flatMap((l) => l.steps.map((s) => s.iops)), all.flatMap((l) => l.steps.map((s) => s.iops_ci95)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: Math.log2(s?.queue_depth ?? 1), share: (s?.iops ?? 0) / scale.max }));
   const shifts = apartLabels(ends, plotPx(IOPS_PX), NAME_DOUBLINGS);
   const room = direct ? labelRoom(all) : 14;
@@ -138,7 +144,7 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
 
 /** Latency over queue depth, both logarithmic. */
 export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = areNamedBeside(all, width);
+  const direct = areLaddersNamed(all, width);
   const looks = lineLooks(all, p);
   const values = [...all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), ...published.map((m) => m.value)];
   const marks = logMarks(values.filter((v) => v !== null));
@@ -178,7 +184,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
   const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
   const last = STICK.map((q) => [...line.steps].reverse().find((s) => latency(s.lat_ns, q) !== null));
   const shifts = apartLabels(last.map((s, i) => ({ x: (s?.iops ?? 0) / most, share: s ? (Math.log(latency(s.lat_ns, STICK[i] ?? "p50") ?? 1) - low) / (high - low) : 0 })), plotPx(LATENCY_PX), 0.12);
-  // The highest line of a step has its name; one at the right edge stands to the left of its point.
+  // The highest line of a step has its name, to the left where the line rises to the right; one at the right edge stands to the left of its point.
   const spotOf = (s: StepView, q: Quantile): { x: number; y: number } => ({ x: (s.iops / most) * (width - 112) - (s.iops > 0.93 * most ? 24 : 0), y: (1 - (Math.log(latency(s.lat_ns, q) ?? NaN) - low) / (high - low)) * plotPx(LATENCY_PX) + (s.iops > 0.93 * most ? 12 : 0) });
   const namedBy = line.steps.map((s) => (latency(s.lat_ns, "p99.9") === null ? 1 : 2));
   const roomFor = roomy(line.steps.map((s, k) => spotOf(s, STICK[namedBy[k] ?? 1] ?? "p99")), 46, 18);
@@ -203,7 +209,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       name: q,
       data: line.steps.map((s, k) => ({
         value: [s.iops, latency(s.lat_ns, q) ?? "-"],
-        label: hasName[i]?.[k] === true ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
+        label: hasName[i]?.[k] === true ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", offset: s.iops > 0.93 * most ? [0, -9] : [0, 0], ...(s.iops > 0.15 * most ? { align: "right" } : {}), formatter: where(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
       symbol: SYMBOLS[i],
       symbolSize: 6,

@@ -3,7 +3,7 @@
 import type { EChartsOption } from "echarts";
 import { logMarksOf, zeroScale } from "../curves";
 import type { StepView } from "../document";
-import { within } from "../intervals";
+import { topOf, within } from "../intervals";
 import { rim, shortened, textPx, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -49,14 +49,17 @@ interface Scale {
 
 function scaleOf(m: Measure, rows: readonly PanelRow[]): Scale {
   const values = rows.map((r) => m.of(r.step));
+  const top = topOf(values, rows.map((r) => m.ci95(r.step)));
   if (m.isLog) {
-    const marks = logMarksOf(values);
+    const least = Math.min(...values.filter((v): v is number => v !== null));
+    const bottom = Math.min(least, ...rows.flatMap((r) => { const ci = m.ci95(r.step); return ci ? [Math.max(ci[0], least / 2)] : []; }));
+    const marks = logMarksOf([...values, top > 0 ? top : null, bottom]);
     const [min, max] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
     // Three marks are as many as a third of the width has room for.
     const few = marks.length <= 3 ? marks : [min, marks[Math.floor(marks.length / 2)] ?? max, max];
     return { min, max, axis: { type: "log", min, max, axisTick: { show: false, customValues: few }, splitLine: { show: true, customValues: few }, axisLabel: { customValues: few } } };
   }
-  const scale = zeroScale(1.06 * Math.max(0, ...values.filter((v): v is number => v !== null)));
+  const scale = zeroScale(1.06 * top);
   return { min: 0, max: scale.max, axis: { type: "value", min: 0, ...scale, interval: scale.max / 2 } };
 }
 

@@ -5,8 +5,8 @@ import { pathWord, type EngineSet } from "../cells";
 import { latency, limitWord, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "../format";
-import { exactTime, rim, row, tip, type Params } from "../options";
-import type { Palette } from "../palette";
+import { exactTime, rim, row, textPx, tip, type Params } from "../options";
+import { pathTone, type Palette } from "../palette";
 import { cpuPerIo } from "../paths";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text, word } from "../text";
@@ -20,12 +20,6 @@ function measures(): Measure[] {
   ];
 }
 
-/** Colour of a path: one for each, told apart by colour-blind readers as well. */
-export function pathTone(index: number, p: Palette): string {
-  const tones = [p.op.read, p.op.write, p.op.mixed, p.op.trim, p.cost.irq, p.ink, p.warn, p.muted];
-  return tones[index % tones.length] ?? p.ink;
-}
-
 export function pathsPx(set: EngineSet, width: number): number {
   return panelsPx(set.steps.length, width);
 }
@@ -33,13 +27,13 @@ export function pathsPx(set: EngineSet, width: number): number {
 /** A row for each path, a panel for each figure; a star marks those on the front. */
 export function paths(set: EngineSet, p: Palette, width: number): EChartsOption {
   const front = new Set(set.front);
-  const rows = set.steps.map((step, i) => ({ step, name: `${pathWord(step)}${front.has(step) ? " ★" : ""}`, color: pathTone(i, p) }));
-  return dotPanels(rows, measures(), (i) => { const r = rows[i]; return r ? pathTip(r.step, i, p) : ""; }, p, width);
+  const rows = set.steps.map((step, i) => ({ step, name: `${pathWord(step)}${front.has(step) ? " ★" : ""}`, color: pathTone(set.tones[i] ?? i, p) }));
+  return dotPanels(rows, measures(), (i) => { const r = rows[i]; return r ? pathTip(r.step, r.color) : ""; }, p, width);
 }
 
-function pathTip(s: StepView, index: number, p: Palette): string {
+function pathTip(s: StepView, color: string): string {
   return tip(pathWord(s), [
-    row(pathTone(index, p), text.picture.iopsAxis, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`),
+    row(color, text.picture.iopsAxis, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`),
     row("transparent", text.picture.mean, exactTime(s.lat_ns?.mean ?? null)),
     row("transparent", "p99", exactTime(latency(s.lat_ns, "p99"))),
     row("transparent", word("cpu_per_io"), exactTime(cpuPerIo(s))),
@@ -49,6 +43,19 @@ function pathTip(s: StepView, index: number, p: Palette): string {
 
 export const FRONT_PX = 280;
 
+/** Half of a mark with its rim, and the height of a name. */
+const [MARK_PX, NAME_PX] = [8, 16];
+
+/** Side of a mark on which its name lies on no other mark and within the plot, preferably above: the line of the best leads to the right. */
+export function freeSide([x, y]: readonly [number, number], wide: number, marks: readonly (readonly [number, number])[], [width, height]: readonly [number, number]): "top" | "left" | "right" | "bottom" {
+  const sides = {
+    top: [x - wide / 2, y - MARK_PX - NAME_PX], right: [x + MARK_PX, y - NAME_PX / 2], left: [x - MARK_PX - wide, y - NAME_PX / 2], bottom: [x - wide / 2, y + MARK_PX],
+  } as const;
+  const isFree = ([left, top]: readonly [number, number]): boolean =>
+    left > 0 && left + wide < width && top > -NAME_PX && top + NAME_PX < height && !marks.some(([mx, my]) => mx > left - MARK_PX && mx < left + wide + MARK_PX && my > top - MARK_PX && my < top + NAME_PX + MARK_PX);
+  return (["top", "right", "left", "bottom"] as const).find((side) => isFree(sides[side])) ?? "top";
+}
+
 /** IOPS over CPU per I/O: up and to the left is better; the line joins the paths that none beats in both. */
 export function front(set: EngineSet, p: Palette, width: number): EChartsOption {
   const costed = set.steps.filter((s) => cpuPerIo(s) !== null);
@@ -57,6 +64,7 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
   const costs = costed.map((s) => cpuPerIo(s) ?? 0);
   const x = zeroScale(1.04 * Math.max(...costs));
   const y = zeroScale(1.08 * Math.max(...costed.map((s) => s.iops)));
+  const toneOf = (s: StepView): string => pathTone(set.tones[set.steps.indexOf(s)] ?? 0, p);
   const at = (s: StepView): [number, number] => [cpuPerIo(s) ?? 0, s.iops];
   // From the cheapest up, and on to the right from the fastest: what lies below is beaten.
   const line = best.length === 0 ? [] : [[at(best[0] as StepView)[0], 0], ...best.flatMap((s, i) => { const next = best[i + 1]; return next ? [at(s), [at(next)[0], s.iops]] : [at(s), [x.max, s.iops]]; })];
@@ -67,6 +75,8 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
     const name = [...named.keys()].find(covers) ?? s;
     named.set(name, (named.get(name) ?? 0) + 1);
   }
+  const place = (s: StepView): [number, number] => [(at(s)[0] / x.max) * (width - 74), (1 - at(s)[1] / y.max) * (FRONT_PX - 72)];
+  const spots = costed.map(place);
   return {
     grid: { left: 58, right: 16, top: 26, bottom: 46 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...x, ...(width < 440 ? { interval: x.max / 2 } : {}), name: word("cpu_per_io"), nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: timeTick } },
@@ -75,7 +85,7 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
         const s = costed[(raw as Params).dataIndex];
-        return s ? pathTip(s, set.steps.indexOf(s), p) : "";
+        return s ? pathTip(s, toneOf(s)) : "";
       },
     },
     series: [
@@ -85,10 +95,12 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
         // Names that would still touch are moved apart.
         labelLayout: { moveOverlap: "shiftY" },
         data: costed.map((s) => {
-          const [here, isLeft, alike] = [at(s), at(s)[0] > 0.55 * x.max, named.get(s) ?? 0];
+          const [here, alike] = [at(s), named.get(s) ?? 0];
+          const name = alike > 1 ? `${pathWord(s)} +${alike - 1}` : pathWord(s);
+          const side = freeSide(place(s), textPx(name), spots, [width - 74, FRONT_PX - 72]);
           return {
-            value: here, itemStyle: { color: pathTone(set.steps.indexOf(s), p), opacity: 1 },
-            label: { show: alike > 0, position: isLeft ? "left" : "right", distance: 7, offset: [0, isLeft ? 0 : 12], formatter: alike > 1 ? `${pathWord(s)} +${alike - 1}` : pathWord(s), color: p.ink, fontSize: 11.5, ...rim(p) },
+            value: here, itemStyle: { color: toneOf(s), opacity: 1 },
+            label: { show: alike > 0, position: side, distance: 7, formatter: name, color: p.ink, fontSize: 11.5, ...rim(p) },
           };
         }),
       },

@@ -5,14 +5,13 @@ import { countOn, type GroupSet, type ScaleLine } from "../cells";
 import { latency, limitWord, logMarks, logMarksOf, opKind, plainLine, wholeIntervals, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
-import { notNegative, within } from "../intervals";
+import { notNegative, topOf, within } from "../intervals";
 import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, enoughLabels, enoughWord, exactTime, gridOf, kneeBands, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, ring, row, tip, type Bend, type Params, type Plot } from "../options";
-import type { Palette } from "../palette";
+import { pathTone, type Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
 import { intervalBar } from "./compare";
-import { pathTone } from "./paths";
 
 /** Heights of the pictures, for which their labels are laid out. */
 export const GROUPS_PX = 320;
@@ -86,10 +85,10 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
   const pointAt = (m: Mark): number => (axis === "ranks" ? 1 : (m.point[axis] ?? 1));
   const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => countOn(s, axis))), ...published.map((m) => pointAt(m))])].sort((a, b) => a - b);
   const most = Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.iops)));
-  const scale = zeroScale(most * 1.15);
+  const scale = zeroScale(Math.max(most * 1.15, topOf(all.flatMap((l) => l.steps.map((s) => s.iops)), all.flatMap((l) => l.steps.map((s) => s.iops_ci95)))));
   const last = counts[counts.length - 1] ?? 1;
   const shares = all.map((l) => l.efficiency.map((x) => (Number.isFinite(x) ? x : null)));
-  const topShare = Math.max(1.2, ...shares.flat().map((x) => (x === null ? 0 : 1.1 * x)));
+  const topShare = Math.max(1.2, 1.1 * topOf(shares.flat(), all.flatMap((l) => l.efficiencyCi95)));
   const shifts = apartLabels(all.map((l) => ({ x: placeOf(l.steps[l.steps.length - 1]), share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), SCALING_TOP_PX);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },

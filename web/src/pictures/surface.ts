@@ -4,10 +4,11 @@ import type { EChartsOption } from "echarts";
 import { logMarksOf, zeroScale } from "../curves";
 import { countTick, plusMinus, time, whole } from "../format";
 import type { Shown } from "../goals";
+import { hatchLines } from "../intervals";
 import { row, tip, type Params } from "../options";
 import { heatTone, isPale, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
-import { pairLatency, type Of, type Pair, type Surface } from "../surfaces";
+import { gapsOf, pairLatency, type Of, type Pair, type Surface } from "../surfaces";
 import { text } from "../text";
 
 export const SURFACE_PX = 420;
@@ -20,6 +21,26 @@ const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"]] as const;
 function unitOf(values: readonly (number | null)[]): (typeof UNITS)[number] {
   const longest = Math.max(...values.map((v) => v ?? 0));
   return UNITS.find(([size]) => longest >= size) ?? UNITS[2];
+}
+
+/** Gaps of the region as hatched boxes on paper. */
+function hatched(s: Surface, p: Palette): object {
+  return {
+    type: "custom", name: "gaps", silent: true, tooltip: { show: false }, z: 3, data: gapsOf(s).map((c) => [c.writes[0], c.reads[0], c.writes[1], c.reads[1]]), encode: { x: [0, 2], y: [1, 3] },
+    renderItem: (_: unknown, api: { value: (i: number) => number; coord: (at: [number, number]) => [number, number] }) => {
+      const [x, bottom] = api.coord([api.value(0), api.value(1)]);
+      const [right, y] = api.coord([api.value(2), api.value(3)]);
+      const [width, height] = [right - x, bottom - y];
+      const lines = hatchLines(x, y, width, height, 7);
+      return {
+        type: "group",
+        children: [
+          { type: "rect", shape: { x, y, width, height }, style: { fill: p.paper } },
+          ...lines.map(([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: p.muted, lineWidth: 1, opacity: 0.55 } })),
+        ],
+      };
+    },
+  };
 }
 
 /** Where a value lies between the marks of its scale. */
@@ -57,9 +78,9 @@ export function surface(s: Surface, answer: number | undefined, of: Of, name: Sh
     return { value: [q.view.writes_per_s, q.view.reads_per_s], label: { formatter: !isHeld ? "×" : value === null ? "–" : said(value), color } };
   };
   return {
-    grid: { left: 60, right: 30, top: 30, bottom: 46 },
-    xAxis: { ...axis(text.study.writesAxis, x, (hasUnits ? 36 : 18) / Math.max(1, width - 90)), nameLocation: "middle", nameGap: 28 },
-    yAxis: { ...axis(hasUnits ? text.study.readsAxis : text.study.squaresIn(text.study.readsAxis, unit), y, 0.05), nameTextStyle: { color: p.muted, fontSize: 12, align: "left", padding: [0, 0, 0, -56] } },
+    grid: { left: hasUnits ? 60 : 44, right: hasUnits ? 30 : 14, top: 30, bottom: 46 },
+    xAxis: { ...axis(text.study.writesAxis, x, (hasUnits ? 36 : 18) / Math.max(1, width - (hasUnits ? 90 : 58))), nameLocation: "middle", nameGap: 28 },
+    yAxis: { ...axis(hasUnits ? text.study.readsAxis : text.study.squaresIn(text.study.readsAxis, unit), y, 0.05), nameTextStyle: { color: p.muted, fontSize: 12, align: "left", padding: [0, 0, 0, hasUnits ? -56 : -40] } },
     tooltip: {
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
@@ -70,10 +91,11 @@ export function surface(s: Surface, answer: number | undefined, of: Of, name: Sh
       },
     },
     series: [
-      { type: "scatter", symbol: "rect", symbolSize: hasUnits ? [58, 20] : [25, 15], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
-      { type: "scatter", name: text.study.answerMark, silent: true, symbol: "rect", symbolSize: hasUnits ? [66, 28] : [33, 23], z: 5, itemStyle: { color: "transparent", borderColor: p.ink, borderWidth: 2.5, opacity: 1 }, data: s.pairs.filter((q) => q.view.step === answer).map((q) => [q.view.writes_per_s, q.view.reads_per_s]) },
-      { type: "scatter", name: "values", silent: true, symbolSize: 1, z: 6, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", fontSize: hasUnits ? 11 : 10 }, data: s.pairs.map((q, i) => figure(q, values[i] ?? null)) },
+      { type: "scatter", symbol: "rect", symbolSize: hasUnits ? [58, 20] : [24, 14], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
+      { type: "scatter", name: text.study.answerMark, silent: true, symbol: "rect", symbolSize: hasUnits ? [64, 26] : [28, 18], z: 5, itemStyle: { color: "transparent", borderColor: p.ink, borderWidth: hasUnits ? 2.5 : 2, opacity: 1 }, data: s.pairs.filter((q) => q.view.step === answer).map((q) => [q.view.writes_per_s, q.view.reads_per_s]) },
+      { type: "scatter", name: "values", silent: true, symbolSize: 1, z: 6, itemStyle: { color: "transparent" }, label: { show: true, position: "inside", fontSize: hasUnits ? 11 : 9.5 }, data: s.pairs.map((q, i) => figure(q, values[i] ?? null)) },
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.op.mixed, width: 1.5, type: "dashed" }, areaStyle: { color: p.op.mixed, opacity: 0.13 }, data: s.region },
+      hatched(s, p),
     ],
   } as unknown as EChartsOption;
 }

@@ -2,9 +2,10 @@
 
 import { adviceOf, intervalsOf, limitOf, nextOf } from "../brief";
 import { hasFigures, limitWord } from "../curves";
-import type { Brief, Document, Json, StepView, Verdict } from "../document";
+import type { Brief, Document, Figure, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
-import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
+import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, isChange, plusMinus } from "../format";
+import { isLowerBound } from "../goals";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -77,12 +78,22 @@ export function counts(steps: readonly StepView[]): string[] {
   return parts;
 }
 
+/** True for a change without an interval: nothing shows that it is no noise. */
+export function isUnproved(f: Pick<Figure, "unit" | "ci95">): boolean {
+  return isChange(f.unit) && f.ci95 === null;
+}
+
+/** Name of a figure. The highest load that keeps a goal is a lower bound where higher loads are inconclusive. */
+function figureName(doc: Document, f: Figure): string {
+  return isLowerBound(doc, f.step) ? text.figures.lowerBound : say(f.name);
+}
+
 /** The answer and its figures as the text of a mail. */
 export function asMail(doc: Document): string {
   const out: string[] = [];
   for (const v of doc.verdict) {
     out.push(say(v.question), "", say(v.brief.headline), ...v.brief.rows.map((r) => `  ${[r.name, ...r.cells].map(say).join("  ")}`), "", say(v.answer), "");
-    for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${intervalOf(f.ci95, f.value, f.unit)} (${say(f.load)})`);
+    for (const f of v.figures) out.push(`  ${figureName(doc, f)}${text.colon}${figure(f.value, f.unit)} ${intervalOf(f.ci95, f.value, f.unit)} (${say(f.load)})`);
     if (v.figures.length > 0) out.push("");
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
@@ -189,24 +200,33 @@ export function answer(doc: Document): HTMLElement {
   );
 }
 
+/** Most figures in a row of a wide page. */
+const FIGURES_PER_ROW = 7;
+
+/** Figures in a row, so that all rows are about as long. */
+export function perRow(figures: number): number {
+  return Math.ceil(figures / Math.ceil(figures / FIGURES_PER_ROW));
+}
+
 /** Section 2. */
 export function figures(doc: Document): HTMLElement | null {
   const all = doc.verdict.flatMap((v) => v.figures);
   if (all.length === 0) return null;
   const cells = all.map((f) => {
-    const { number, unit, also } = figureParts(f.value, f.unit);
+    const change = isUnproved(f);
+    const { number, unit, also } = change ? figureParts(null, f.unit) : figureParts(f.value, f.unit);
     const step = doc.steps.find((s) => s.index === f.step);
     const expected = step?.predicted;
     const predicted = !expected ? null : f.unit === "iops" ? figure(expected.iops, "iops") : f.unit === "ns" ? figure(expected.lat_ns_mean, "ns") : null;
     return el(
       "div",
       {},
-      el("dt", {}, say(f.name)),
+      el("dt", {}, figureName(doc, f)),
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
-      el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
+      el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, change ? text.figures.unproved(figure(f.value, f.unit)) : intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, say(f.load)),
       step?.role?.stream ? el("dd.note", {}, text.answer.streamLimit(limitWord(step.limit.name))) : null,
     );
   });
-  return section("figures", text.sections.figures, el("dl.figures", {}, ...cells));
+  return section("figures", text.sections.figures, el("dl.figures", { style: `--per-row: ${perRow(cells.length)}` }, ...cells));
 }

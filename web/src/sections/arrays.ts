@@ -16,17 +16,19 @@ function busiest(c: ArrayCell): string {
   return there.length === 0 ? "" : `${digits3(Math.max(...there) / (100 / there.length))}x`;
 }
 
+const onOneLine = (words: string): string => words.replace(/ /g, "\u00a0");
+
 /** A picture for each load that several levels were put under, and all steps as a table. */
 export function arrayBlock(doc: Document): HTMLElement | null {
   const cells = arrayCells(doc);
   if (cells.length === 0) return null;
   const t = text.study;
   const charts = comparedLoads(doc);
-  const legend = legendOf([{ label: t.membersAllow, tone: (p) => p.ink }, { label: t.bare, tone: (p) => p.muted }], true);
+  const legend = legendOf([{ label: t.membersAllow, tone: (p) => p.ink }, { label: t.bare, tone: (p) => p.muted, mark: "diamond" }], true);
   const rows = cells.map((c) => {
     const s = c.step;
     return [
-      c.view.missing > 0 ? t.without(c.name, c.view.missing) : c.name, say(c.view.load), `T${s.threads} QD${s.queue_depth}`,
+      c.view.missing > 0 ? t.without(c.name, c.view.missing) : c.name, onOneLine(say(c.view.load)), `T${s.threads}\u00a0QD${s.queue_depth}`,
       isRandomOp(s.op) ? count3(s.iops) : `${bytesDecimal(s.bytes_per_s)}/s`, shareText(arrayShare(c)), digits3(c.view.member_reads), digits3(c.view.member_writes), busiest(c),
       time(s.lat_ns?.mean ?? null), time(latency(s.lat_ns, "p99")), limitWord(s.limit.name),
     ];
@@ -37,7 +39,7 @@ export function arrayBlock(doc: Document): HTMLElement | null {
     if (r === null) return [];
     const speed = `${bytesDecimal(r.bytes_per_s)}/s`;
     return [[
-      c.name, say(c.view.load), `T${c.step.threads} QD${c.step.queue_depth}`, r.asked_bytes_per_s === null ? t.noLimit : `${bytesDecimal(r.asked_bytes_per_s)}/s`,
+      c.name, onOneLine(say(c.view.load)), `T${c.step.threads}\u00a0QD${c.step.queue_depth}`, r.asked_bytes_per_s === null ? t.noLimit : `${bytesDecimal(r.asked_bytes_per_s)}/s`,
       r.ended_first ? t.endedFirst(speed) : speed, r.whole_s === null ? "" : time(1e9 * r.whole_s), time(r.p99_ns), time(r.whole_p99_ns), r.rate_ratio === null ? "" : `${digits3(r.rate_ratio)}x`,
       c.view.written_per_byte === null ? "" : digits3(c.view.written_per_byte),
     ]];

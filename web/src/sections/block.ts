@@ -6,9 +6,9 @@ import { lineLooks } from "../options";
 import { palette, type Palette } from "../palette";
 
 /** Colours with their names, by day and by night. */
-export function legendOf(entries: readonly { label: string; tone: (p: Palette) => string }[], always = false): HTMLElement {
+export function legendOf(entries: readonly { label: string; tone: (p: Palette) => string; mark?: "hatched" | "diamond" }[], always = false): HTMLElement {
   return el(always ? "ul.legend.always" : "ul.legend", {}, ...entries.map((e) => {
-    const mark = el("i");
+    const mark = el("i", { class: e.mark });
     mark.style.setProperty("--day", e.tone(palette(false)));
     mark.style.setProperty("--night", e.tone(palette(true)));
     return el("li", {}, mark, e.label);

@@ -1,6 +1,6 @@
 /** Two sides against each other: what else differs, the ratios, the pairs by load, and the table. */
 
-import { pairSets, type PairSet } from "../cells";
+import { comparedNames, pairSets, type PairSet } from "../cells";
 import { opKind } from "../curves";
 import type { ComparedStep, Comparison, Document } from "../document";
 import { command, el, facts, rich, section, select, smallTable } from "../dom";
@@ -71,7 +71,7 @@ function pairPictures(c: Comparison, set: PairSet): HTMLElement {
   return el("div.block", {}, el("h3", {}, set.title), legend(c, set), el("div.triple", {}, ...names.map((n) => picture(`${set.title}${text.colon}${word(n)}`, null, PAIR_PX, (p, w) => pairs(c, set, n, p, w)).node)));
 }
 
-function table(c: Comparison): HTMLElement {
+function table(c: Comparison, names: ReadonlyMap<ComparedStep, string>): HTMLElement {
   const t = text.comparison;
   const [a] = c.sides;
   const row = (s: ComparedStep): (Node | string)[] => {
@@ -81,7 +81,7 @@ function table(c: Comparison): HTMLElement {
       return x ? change(x.ratio) : "–";
     };
     return [
-      el("span", {}, el("i", { class: `op ${opKind(s.load)}` }), " ", say(s.label), s.notes.length > 0 ? el("small.warned", { title: s.notes.map(say).join(" ") }, ` ${s.notes.map(say).join(" ")}`) : null),
+      el("span", {}, el("i", { class: `op ${opKind(s.load)}` }), " ", names.get(s) ?? "", s.notes.length > 0 ? el("small.warned", { title: s.notes.map(say).join(" ") }, ` ${s.notes.map(say).join(" ")}`) : null),
       say(c.sides.find((x) => x.name === s.side)?.title ?? s.side),
       m ? figure(m.a, m.unit) : "–",
       m ? figure(m.b, m.unit) : "–",
@@ -99,11 +99,12 @@ function table(c: Comparison): HTMLElement {
 export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   const t = text.comparison;
   const sets = pairSets(c);
+  const names = comparedNames(c.steps, run);
   let name = "iops";
   let chosen = "";
   const named = (s: ComparedStep): string => sets.find((set) => set.cells.some((cell) => [...cell.sides.values()].includes(s)))?.title ?? "";
   const rows = (): ComparedStep[] => c.steps.filter((s) => chosen === "" || named(s) === chosen).slice(0, ROWS_MAX);
-  const ratios = picture(t.forest, t.forestNote(String(c.margin_pct)), (w) => forestPx(rows().length, w), (p, w) => forest(c, rows(), name, p, w));
+  const ratios = picture(t.forest, t.forestNote(String(c.margin_pct)), (w) => forestPx(rows().length, w), (p, w) => forest(c, rows(), name, p, w, names));
   const metrics = [...new Set(c.steps.flatMap((s) => s.metrics.map((m) => m.name)))];
   const picks = el(
     "div.picks",
@@ -126,8 +127,8 @@ export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   ];
   if (!run && many.length > 0) sections.push(section("pairs", t.pairs, ...many.map((set) => pairPictures(c, set))));
   const rest = c.unmatched.length > 0 ? el("div.block", {}, el("h3", {}, t.unmatched), smallTable([t.sideColumn, t.step, t.why], c.unmatched.map((u) => [u.side, say(u.label), say(u.why)]), 9)) : null;
-  if (run) sections[0]?.append(el("details", {}, el("summary", {}, t.table), table(c), rest ?? ""));
-  else sections.push(section("steps", t.table, table(c), rest));
+  if (run) sections[0]?.append(el("details", {}, el("summary", {}, t.table), table(c, names), rest ?? ""));
+  else sections.push(section("steps", t.table, table(c, names), rest));
   if (run) return sections;
   const [first, ...others] = sections;
   first?.classList.add("lead");

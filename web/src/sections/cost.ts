@@ -4,6 +4,7 @@ import { families, family, headlineStep, lines, representatives, spread } from "
 import type { Document, StepView } from "../document";
 import { el, section, select } from "../dom";
 import { palette } from "../palette";
+import { cpuPerIo } from "../paths";
 import { cost as costOption, costPx } from "../pictures/cost";
 import { picture } from "../stage";
 import { text } from "../text";
@@ -32,7 +33,7 @@ export function costLegend(): HTMLElement {
 export function cost(doc: Document): HTMLElement {
   const t = text.cost;
   const answer = headlineStep(doc);
-  const hasCost = (s: StepView): boolean => s.cpu?.ns_per_io != null;
+  const hasCost = (s: StepView): boolean => cpuPerIo(s) !== null;
   const loads = new Set(representatives(doc));
   const counted = doc.steps.filter((s) => s === answer || (hasCost(s) && loads.has(s)));
   if (!counted.some(hasCost)) return section("cost", text.sections.cost, el("p.note", {}, t.none));

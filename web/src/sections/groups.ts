@@ -7,7 +7,7 @@ import { count3, figure, time } from "../format";
 import { POINTS_MIN } from "../goals";
 import { groupRows, isNotToldApart, type GroupRow } from "../groups";
 import { dotMarks, dots, dotsPx, type Metric } from "../pictures/groups";
-import { pathTone } from "../pictures/paths";
+import { pathTone } from "../palette";
 import { groups, GROUPS_PX } from "../pictures/study";
 import { pairsOf } from "../published";
 import { picture } from "../stage";

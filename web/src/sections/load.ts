@@ -1,12 +1,12 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { answeredTail, families, hasFigures, headlineStep, isOfSync, lastNines, latency, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
+import { answeredTail, families, hasFigures, headlineStep, isOfSync, isSameLoad, lastNines, latency, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
-import { areNamedBeside, bendNote } from "../options";
-import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
+import { bendNote } from "../options";
+import { areLaddersNamed, IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
@@ -27,7 +27,7 @@ function lineOptions(all: readonly Line[]): { value: string; label: string; grou
 /** Names of the lines that are shown, with their colours. */
 function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   const node = el("div");
-  return { node, show: (all) => node.replaceChildren(keys(all, !areNamedBeside(all))) };
+  return { node, show: (all) => node.replaceChildren(keys(all, !areLaddersNamed(all))) };
 }
 
 /** Whether lines make a picture: one of three points. Single loads are not joined by being near each other. */
@@ -42,8 +42,10 @@ export function load(doc: Document): HTMLElement | null {
   if (every.length === 0) return section("load", text.sections.picture, el("p.note", {}, t.none));
   const all = every.filter((l) => isDrawn(every.filter((other) => other.family === l.family)));
   const names = families(all);
-  const first = names[0];
-  const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
+  // A ladder of two loads makes no picture of its own.
+  const answered = answerLine(all.filter((l) => l.steps.length >= POINTS_MIN), headlineStep(doc));
+  const first = answered?.family ?? names[0];
+  const main = answered ?? mainLine(all.filter((l) => l.family === first));
   if (first === undefined || !main) return null;
 
   let chosen = first;
@@ -158,11 +160,16 @@ function cuts(steps: readonly StepView[]): HTMLElement {
   return el("ul.cuts", {}, ...sentences.map((s) => el("li", {}, s)));
 }
 
+/** Line with the load of the answer; of rounds of one load the answer names the first, a line has the last. */
+export function answerLine(all: readonly Line[], answer: StepView | undefined): Line | undefined {
+  return answer && (all.find((l) => l.steps.includes(answer)) ?? all.find((l) => l.steps.some((s) => isSameLoad(s, answer))));
+}
+
 /** Line that the tails open on: that of the answer, else the longest; of those of one load the one that reaches deepest. */
 export function tailLine(all: readonly Line[], answer: StepView | undefined): Line | undefined {
   const reach = (l: Line): number => Math.max(...l.steps.map(lastNines));
   const [longest] = [...all].sort((a, b) => b.steps.length - a.steps.length || reach(b) - reach(a));
-  return all.find((l) => answer !== undefined && l.steps.includes(answer)) ?? longest;
+  return answerLine(all, answer) ?? longest;
 }
 
 /** Section 4. */

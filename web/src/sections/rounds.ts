@@ -11,6 +11,7 @@ import { errorText, settling, SETTLE_PX, trackedUnit } from "../pictures/study";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { block } from "./block";
+import { twoTests } from "./time";
 
 /** What the workloads of a loop gave, block size by mix. */
 export function matrixBlock(doc: Document): HTMLElement | null {
@@ -63,7 +64,7 @@ export function settleBlock(doc: Document): HTMLElement | null {
         ],
       ),
       el("p.note", {}, [t.window(pts.window ? `${pts.window[0]}–${pts.window[1]}` : "–", v(pts.average)), pts.line, say(pts.determination), t.driftRound(errorText(pts.drift_pct_per_round))].join(" · ")),
-      step.steady?.own ? el("p.note", {}, `${t.own}${text.colon}${say(step.steady.own.sentence)}`) : "",
+      step.steady?.own ? el("p.note", {}, twoTests(step) ?? `${t.own}${text.colon}${say(step.steady.own.sentence)}`) : "",
     );
     chart.update(unnumbered(step));
   };

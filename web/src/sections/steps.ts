@@ -7,6 +7,7 @@ import { copyButton, el, saveText, scroller, section } from "../dom";
 import { count3, duration, mebibytes, megabytes, plusMinus, quantile, time } from "../format";
 import { detail } from "./detail";
 import { ascending, matches, sortSteps, type SortKey } from "../order";
+import { cpuPerIo } from "../paths";
 import { say, text, word } from "../text";
 
 /** Rows on a page. */
@@ -25,12 +26,7 @@ interface Column {
 function quantileCell(s: StepView, name: Quantile): Node | string {
   const q = quantile(answeredLatency(s), name);
   if (q.kind === "value") return q.text;
-  return q.kind === "needs" ? el("span.needs", {}, text.steps.needs(duration(q.seconds))) : "–";
-}
-
-function cpuPerIo(s: StepView): string {
-  const cost = s.cpu?.ns_per_io ?? null;
-  return cost === null ? "–" : time(cost);
+  return q.kind === "needs" ? el("span.needs", { title: text.steps.needs(duration(q.seconds)) }, `+${duration(q.seconds)}`) : "–";
 }
 
 function columns(): Column[] {
@@ -48,7 +44,7 @@ function columns(): Column[] {
     { key: "p99", label: c.p99, title: h.lat, cell: (s) => quantileCell(s, "p99") },
     { key: "p99.9", label: c.p999, title: h.lat, cell: (s) => quantileCell(s, "p99.9") },
     { key: "max", label: c.max, title: h.lat, cell: (s) => time(answeredLatency(s)?.max) },
-    { key: "cpu", label: c.cpu, title: h.cpu, cell: cpuPerIo },
+    { key: "cpu", label: c.cpu, title: h.cpu, cell: (s) => time(cpuPerIo(s)) },
   ];
 }
 
@@ -155,6 +151,7 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
     ),
     scroller(el("table.steps", {}, el("thead", {}, head), body), { role: "region", "aria-label": text.sections.steps }),
     el("div.pager", {}, said, previous, next),
+    doc.steps.some((s) => (["p50", "p99", "p99.9"] as const).some((q) => quantile(answeredLatency(s), q).kind === "needs")) ? el("p.note", {}, t.needsNote) : null,
     doc.steps.some(isOfSync) ? el("p.note", {}, t.ofSync) : null,
   );
 }

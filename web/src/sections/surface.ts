@@ -7,7 +7,8 @@ import { time } from "../format";
 import { POINTS_MIN, type Shown } from "../goals";
 import { surface, SURFACE_PX } from "../pictures/surface";
 import { picture } from "../stage";
-import { surfacesOf, type Of, type Surface } from "../surfaces";
+import type { Palette } from "../palette";
+import { gapsOf, surfacesOf, type Of, type Surface } from "../surfaces";
 import { joined, text } from "../text";
 import { block, legendOf } from "./block";
 
@@ -33,6 +34,6 @@ export function surfaceBlock(doc: Document): HTMLElement | null {
     of = v as Of;
     update();
   });
-  const legend = legendOf([{ label: first.goal === null ? t.pairHeld : t.pairKeeps(goalText(first)), tone: (p) => p.op.mixed }], true);
+  const legend = legendOf([{ label: first.goal === null ? t.pairHeld : t.pairKeeps(goalText(first)), tone: (p) => p.op.mixed }, ...(all.some((s) => gapsOf(s).length > 0) ? [{ label: text.study.pairOutcome.unknown, tone: (p: Palette) => p.muted, mark: "hatched" as const }] : [])], true);
   return block(t.surface, el("div.picks", {}, quantile, whose, legend), ...charts.map((c) => c.chart.node), el("p.note", {}, t.surfaceNote));
 }

@@ -8,15 +8,24 @@ import { hasP99, heat, hostHeat, hostRates, overTime, overTimePx, temperatures }
 import { picture } from "../stage";
 import { say, text } from "../text";
 
-function steadiness(step: StepView): string {
+/** One statement where the rule of the specification and Fathom's own test of the same rounds disagree; `null`: they agree. */
+export function twoTests(step: StepView): string | null {
+  const s = step.steady;
+  if (!s?.pts || !s.own || s.own.reached === s.reached) return null;
+  return (s.reached ? text.time.onlyRule : text.time.onlyOwn)(text.time.rounds(s.rounds), say(s.own.sentence));
+}
+
+export function steadiness(step: StepView): string {
   const t = text.time;
   const s = step.steady;
   if (!s) return t.unjudged;
   const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
   // A test of rounds is judged by them, any other step by the intervals of its window.
   const over = s.pts ? t.rounds(s.rounds) : t.intervals(s.rounds);
-  const head = s.reached ? t.steady(over) : s.why === "cannot_tell" ? t.unsure(over) : t.notSteady(over);
   const rule = hasP99(step) ? t.p99Rule : t.noP99;
+  const both = twoTests(step);
+  if (both !== null) return `${both}${text.gap}${rule}`;
+  const head = s.reached ? t.steady(over) : s.why === "cannot_tell" ? t.unsure(over) : t.notSteady(over);
   const pct = s.drift_pct_per_minute;
   if (pct === null) return `${head}. ${rule}`;
   const drift = s.drift_ci95 ? t.drift(signed(pct), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(pct));
