@@ -54,7 +54,7 @@ describe("what the studies show", () => {
     expect(said.filter((x) => / · \d+ %$/.test(x)).length).toBe(2);
     await page.locator("summary", { hasText: "steps on arrays" }).click();
     const rows = await page.locator("tr", { hasText: "raid5 without 1" }).allTextContents();
-    expect(rows[0]).toContain("T8 QD32");
+    expect(rows[0]).toContain("T8\u00a0QD32");
     expect(rows[0]).toContain("1.04x");
     await page.context().close();
   });
