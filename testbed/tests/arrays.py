@@ -52,7 +52,8 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
         seen[array["level"], step["read_pct"]] = step["iops"]
     expect.equal(sorted(seen), sorted((level, share) for level in COST for share in (0, 100)), "what was measured")
     headline = document["verdict"][0]["brief"]["headline"]
-    assert "members allow: raid10 " in str(headline), headline
+    # Short steps have wide intervals, which the headline tells before the levels.
+    assert "members allow" in str(headline) and ": raid10 " in str(headline), headline
 
 
 @on(SIX_SLOW)
@@ -78,7 +79,8 @@ def linux_md_over_members_of_known_iops_is_held_against_arithmetic_and_leaves_no
     expect.equal(sorted(seen), sorted(f"{maker}{level}" for maker in ("", "md-") for level in COST), "what was measured")
     assert all(0.8 < share < 1.1 for share in seen.values()), seen
     verdict = document["verdict"][0]
-    assert "members allow: md-raid10 " in str(verdict["brief"]["headline"]), verdict["brief"]["headline"]
+    headline = str(verdict["brief"]["headline"])
+    assert "members allow" in headline and ": md-raid10 " in headline, headline
     nothing_of_md(guest, devices)
 
 
