@@ -52,7 +52,7 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
         seen[array["level"], step["read_pct"]] = step["iops"]
     expect.equal(sorted(seen), sorted((level, share) for level in COST for share in (0, 100)), "what was measured")
     headline = document["verdict"][0]["brief"]["headline"]
-    # Short steps have wide intervals, which the headline tells before the levels.
+    # Intervals of short steps are wide, and the headline then says so before the levels.
     assert "members allow" in str(headline) and ": raid10 " in str(headline), headline
 
 

@@ -48,7 +48,7 @@ export function pairSets(c: Comparison): PairSet[] {
   });
 }
 
-/** Names of compared steps. Equal loads are told apart by the test that they belong to, else by their number. */
+/** Names of compared steps. Steps with equal loads also have the name of their test, or a number. */
 export function comparedNames(steps: readonly ComparedStep[], run: Pick<Document, "steps"> | null): Map<ComparedStep, string> {
   const testOf = (s: ComparedStep): string => { const test = run?.steps.find((x) => x.index === s.steps_a[0])?.role?.test; return test === undefined ? "" : (text.study.testParts[test] ?? test); };
   const names = new Map<ComparedStep, string>();

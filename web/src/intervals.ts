@@ -23,7 +23,7 @@ export function hatchLines(x: number, y: number, width: number, height: number, 
   return lines;
 }
 
-/** Farther than this many times the highest value no axis goes for an interval. */
+/** An axis ends at most at this many times the highest value, even if an interval is longer. */
 const ROOM_MAX = 2;
 
 /** Top of an axis that holds values and, within reason, the upper ends of their intervals. */

@@ -27,7 +27,7 @@ function depthEnds(all: readonly Line[], published: readonly Mark[]): [number, n
   return [low, Math.max(2 * low, 2 ** Math.ceil(Math.log2(Math.max(...depths))))];
 }
 
-/** Whether the lines of a ladder have their names beside them: names of lines that end earlier would lie on the others. */
+/** True if there is room for a name at the end of each line. A name at a line that ends early would cover the others. */
 export function areLaddersNamed(all: readonly Line[], width = Infinity): boolean {
   const ends = new Set(all.map((l) => l.steps[l.steps.length - 1]?.queue_depth));
   return areNamedBeside(all, width) && ends.size <= 1;

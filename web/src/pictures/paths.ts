@@ -68,7 +68,7 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
   const at = (s: StepView): [number, number] => [cpuPerIo(s) ?? 0, s.iops];
   // From the cheapest up, and on to the right from the fastest: what lies below is beaten.
   const line = best.length === 0 ? [] : [[at(best[0] as StepView)[0], 0], ...best.flatMap((s, i) => { const next = best[i + 1]; return next ? [at(s), [at(next)[0], s.iops]] : [at(s), [x.max, s.iops]]; })];
-  // Marks on each other share one name, that of one on the front before others, with how many marks it stands for.
+  // Marks that overlap share one name, preferably that of a path on the front. The number counts the marks of the name.
   const named = new Map<StepView, number>();
   for (const s of [...best, ...costed.filter((s) => !onFront.has(s))]) {
     const covers = (o: StepView) => Math.abs(at(o)[0] - at(s)[0]) < 0.2 * x.max && Math.abs(at(o)[1] - at(s)[1]) < 0.07 * y.max;
@@ -92,7 +92,7 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.muted, width: 1.5, type: "dashed" }, data: line },
       {
         type: "scatter", symbolSize: 12, z: 4, emphasis: { disabled: true },
-        // Names that would still touch are moved apart.
+        // Names that still overlap are moved apart.
         labelLayout: { moveOverlap: "shiftY" },
         data: costed.map((s) => {
           const [here, alike] = [at(s), named.get(s) ?? 0];

@@ -78,7 +78,7 @@ export function counts(steps: readonly StepView[]): string[] {
   return parts;
 }
 
-/** True for a change without an interval: nothing shows that it is no noise. */
+/** True for a change without an interval: it may be noise. */
 export function isUnproved(f: Pick<Figure, "unit" | "ci95">): boolean {
   return isChange(f.unit) && f.ci95 === null;
 }

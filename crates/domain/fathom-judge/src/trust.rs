@@ -227,7 +227,7 @@ fn unsteady(steps: &[&StepView]) -> Option<Reason> {
     graded(count as f64 / all as f64, STEPS, msg!("trust-unsteady", count = count, all = all), Some(mend))
 }
 
-/// Offered loads of which it is not known whether they keep the latency that was asked for.
+/// Offered loads that were shown neither to keep their latency goal nor to miss it.
 fn undecided_goals(steps: &[&StepView]) -> Option<Reason> {
     let offered = || steps.iter().filter(|s| s.rate_iops.is_some() && s.role.latency_goal.is_some());
     let (undecided, all) = (offered().filter(|s| is_goal_undecided(s)).count(), offered().count());

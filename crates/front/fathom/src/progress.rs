@@ -41,7 +41,7 @@ pub(crate) struct Shown {
     layout: Layout,
     /// Of each step of the plan: the most it can take, and its round.
     plan: Vec<(u64, Option<Round>)>,
-    /// Warnings of conditioning steps that were said: the same one comes with every such step.
+    /// Warnings of conditioning steps that were shown. Each such step repeats them.
     warned: BTreeSet<String>,
     /// Loops that are steady: their later rounds are not run.
     steady: Vec<u32>,
@@ -254,7 +254,7 @@ impl Shown {
         if let Some(p99) = p.p99_ns {
             figures.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
         }
-        // Steps of a search come behind those of the plan, and how many they are is not known.
+        // A search adds steps after those of the plan. Their number is not known.
         let is_planned = self.steps > 1 && self.done < self.steps;
         let steps = if is_planned { format!("{} of {} · ", self.done + 1, self.steps) } else { String::new() };
         let left = format!("{steps}{}", time_left(p.remaining_ns, self.later_ns));

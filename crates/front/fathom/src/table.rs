@@ -253,8 +253,8 @@ fn cpu(step: &StepView) -> String {
     step.cpu.as_ref().and_then(|c| c.ns_per_io).map_or("-".into(), format_ns)
 }
 
-/// A text of at most `width` characters. Labels begin with a stream or a block size and end with the depth: `…` stands for what
-/// lies between.
+/// A text of at most `width` characters. Labels differ at their start (stream, block size) and at their end (depth), so `…`
+/// replaces the middle.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {

@@ -130,7 +130,7 @@ fn check_split(target: &Path, place: &str) {
         [("psync", "interrupt"), ("libaio", "interrupt"), ("io_uring", "interrupt"), ("io_uring", "sqpoll")]
     {
         let name = format!("{engine} {mode} on {place}");
-        // A program that runs for a moment is in no split: it disturbs one measurement, not three.
+        // A program that ends during a step is missing from the split. It rarely disturbs three steps in a row.
         let (record, cost) = (0..3).find_map(|_| adds_up(&name, &step(target, engine, mode))).expect("adds up");
         let host = record.host.as_ref().expect("sampled");
         let poller_ns: u64 = host

@@ -71,7 +71,8 @@ fn spreads(steps: &[&ComparedStep]) -> impl Iterator<Item = Message> {
     })
 }
 
-/// Why steps of which no interval is known are inconclusive, each reason once, with their number where others are inconclusive too.
+/// Reasons of inconclusive steps without an interval, each once. If other steps are inconclusive for another reason, each has its
+/// number of steps.
 fn open(steps: &[&ComparedStep]) -> Vec<Message> {
     let all = steps.iter().filter(|s| s.inconclusive.is_some()).count();
     let mut reasons: Vec<(&Message, usize)> = Vec::new();

@@ -10,7 +10,7 @@ use super::parts::{depth_or_rate, is_bandwidth, p50, p99};
 use super::plateau::Most;
 use crate::document::{Brief, BriefRow, NextCommand, StepView};
 
-/// A limit of a lesser probability is more likely not the limit.
+/// Below this probability the answer says that a part is perhaps the limit.
 const LIKELY: f64 = 0.5;
 
 /// A row of the small table.

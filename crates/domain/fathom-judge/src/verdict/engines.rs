@@ -26,7 +26,7 @@ enum Registration {
     Files,
 }
 
-/// So many paths beside the fastest are named in a headline.
+/// Most rivals of the fastest path that a headline names.
 const RIVALS_NAMED: usize = 2;
 
 /// A way of I/O: `io_uring iopoll`, `psync with 32 threads`, `io_uring unregistered`.
@@ -150,14 +150,14 @@ fn relation_of_speeds(best: &StepView, next: &StepView) -> Option<Relation> {
     speed_effect(best, next).map(|effect| relation(&effect, effect.p_value(), MARGIN_PCT))
 }
 
-/// The paths that may be as fast as the fastest, which is left out; in the order of their rates.
+/// Paths that may be as fast as the fastest one, in the order of their rates. The fastest is not among them.
 fn rivals<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
     let speed = by_speed(contest);
     let (best, others) = speed.split_first().expect("a contest has paths");
     others.iter().copied().filter(|other| relation_of_speeds(best, other) != Some(Relation::Higher)).collect()
 }
 
-/// `libaio`, `libaio, psync`, or how many they are where their names have no room.
+/// Names of the rivals, or their number if they are too many for a headline.
 fn rivals_in_words(rivals: &[&StepView]) -> Message {
     match rivals {
         [one] => msg!("brief-rival", path = path(one)),
@@ -237,16 +237,15 @@ fn cost_cell(step: &StepView) -> Option<Message> {
 }
 
 fn fastest_row(contest: &Contest<'_>) -> BriefRow {
-    let speed = by_speed(contest);
-    let (best, next) = (speed[0], speed[1]);
-    let cells = match relation_of_speeds(best, next) {
-        Some(Relation::Higher) => {
+    let best = by_speed(contest)[0];
+    let cells = match rivals(contest).first() {
+        None => {
             let name = msg!("brief-cell-path", path = path(best));
             [Some(name), Some(rate_cell(rate(best))), cost_cell(best)].into_iter().flatten().collect()
         }
-        other => vec![msg!(
+        Some(next) => vec![msg!(
             "brief-cell-paths-rate",
-            how = tie(other),
+            how = tie(relation_of_speeds(best, next)),
             best = path(best),
             rate = rate(best),
             next = path(next),
@@ -345,7 +344,8 @@ fn speed_effect(first: &StepView, second: &StepView) -> Option<Effect> {
 
 fn fastest(contest: &Contest<'_>) -> Message {
     let speed = by_speed(contest);
-    let (fastest, second) = (speed[0], speed[1]);
+    // A rival decides before a slower path that is closer in rate.
+    let (fastest, second) = (speed[0], rivals(contest).first().copied().unwrap_or(speed[1]));
     let (ios, best, next) = (contest.ios(), path(fastest), path(second));
     let rate = rate(fastest);
     let Some(effect) = speed_effect(fastest, second) else {

@@ -121,7 +121,7 @@ pub fn goals(steps: &[StepView]) -> Vec<GoalView> {
     asked(steps).into_iter().flat_map(of_goal).collect()
 }
 
-/// Whether it is not known if the step keeps its latency goal; false without a goal.
+/// True if the step was shown neither to keep its latency goal nor to miss it. False without a goal.
 pub(crate) fn is_goal_undecided(step: &StepView) -> bool {
     step.role.latency_goal.is_some_and(|goal| outcome(&terms(goal), step) == Outcome::Unknown)
 }

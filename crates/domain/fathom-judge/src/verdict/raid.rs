@@ -20,8 +20,8 @@ use crate::sentences::counted;
 
 /// A level that reaches this share of what its members allow has lost nothing worth a word.
 const REACHED_PCT: f64 = 95.0;
-/// Shares whose intervals are wider than this, in points to each side, are told with it.
-const WIDE_HALF_PCT: f64 = 5.0;
+/// The headline gives the widest half interval of its shares above this part of the share.
+const WIDE_HALF: f64 = 0.05;
 /// Members that together give less than this share of so many single ones have something in common.
 const APART: f64 = 0.8;
 /// From this share of writes on a load is one of whole stripes.
@@ -172,10 +172,15 @@ fn headline(told: &[&Array<'_>], main: &Kind) -> Message {
     let shares: Vec<Message> = shares.collect();
     if !shares.is_empty() {
         let (kind, levels) = (main.message(), Arg::list(shares, Join::Comma));
-        let half = |cell: &Cell<'_>| cell.ceiling?.share().ci95.map(|[low, high]| (high - low) / 2.0);
+        let half = |cell: &Cell<'_>| {
+            let share = cell.ceiling?.share();
+            share.ci95.map(|[low, high]| (high - low) / 2.0 / share.value)
+        };
         let widest = cells().filter_map(|(_, cell)| half(cell)).fold(0.0, f64::max);
-        return match widest > WIDE_HALF_PCT {
-            true => msg!("brief-raid-wide", kind = kind, half = Quantity::pct(widest.ceil()), levels = levels),
+        return match widest > WIDE_HALF {
+            true => {
+                msg!("brief-raid-wide", kind = kind, half = Quantity::pct((widest * 100.0).ceil()), levels = levels)
+            }
             false => msg!("brief-raid", kind = kind, levels = levels),
         };
     }

@@ -147,7 +147,7 @@ fn headline(surface: &SurfaceView, edge: &[&StepView], balanced: Option<&StepVie
     match (both, goal) {
         (Some((step, (reads, writes))), goal) => {
             let (reads, writes) = (per_s(reads), per_s(writes));
-            // Of an offered load the limit is what was asked for.
+            // The limit of an offered load is its rate, which the sentence has.
             let place = Kind::of(step).place_message();
             match goal {
                 Some(goal) => msg!("brief-surface", reads = reads, writes = writes, place = place, goal = goal),

@@ -68,7 +68,7 @@ fn given_to_more(all: &Seen<'_>, this: &Observation) -> Option<f64> {
     all.iter().filter(|o| o.ios > 0 && asks_for_more(o)).map(Observation::iops).reduce(f64::max)
 }
 
-/// The same I/Os to the same places. How many files a thread works on says only how long the step takes.
+/// True if both do the same I/Os at the same places. The number of files only sets how long a step takes.
 fn is_same_work(a: &Workload, b: &Workload) -> bool {
     let mut a = a.clone();
     if let (Some(files), Some(other)) = (&mut a.order.files, b.order.files) {

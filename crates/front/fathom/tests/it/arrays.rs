@@ -246,7 +246,7 @@ fn the_study_holds_each_level_against_its_members_and_counts_what_its_writes_cos
     assert!(degraded["ceiling_iops"].is_null() && cost(&degraded).0 > 1.0, "{degraded}");
     assert!(!arrays.iter().any(|array| array["level"] == "raid6"));
     let brief = document["verdict"][0]["brief"].to_string();
-    // Short steps have wide intervals, which the sentence then tells.
+    // Intervals of short steps are wide, and the headline then says so.
     assert!(brief.contains("4k random writes, of what the members allow") && brief.contains(": raid10 "), "{brief}");
     assert_eq!(place.listing().into_iter().map(|(name, _)| name).filter(|name| name.len() == 1).count(), 0);
 }

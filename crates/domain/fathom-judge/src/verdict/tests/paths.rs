@@ -150,6 +150,18 @@ fn a_first_look_names_the_fastest_and_the_cheapest_path_and_the_best_of_each_eng
         "{headline}"
     );
     assert_eq!(rows_of(&verdict)[0], row("fastest", "inconclusive: nvme 260k ±23.1 % or io_uring 250k ±40.0 %"));
+    // A slower path without an interval is a rival, too, and the row agrees with the headline.
+    steps[3].iops_ci95 = Some([259e3, 261e3]);
+    steps[2].iops_ci95 = Some([199e3, 201e3]);
+    steps[2].iops = 200e3;
+    for step in steps.iter_mut().filter(|step| step.engine == fathom_plan::EngineName::Libaio) {
+        step.iops = 190e3;
+        step.iops_ci95 = None;
+    }
+    let verdict = one("engines", &steps, None);
+    let headline = english(&verdict.brief.headline);
+    assert!(headline.starts_with("nvme (260k ±0.4 %) or libaio is fastest"), "{headline}");
+    assert_eq!(rows_of(&verdict)[0], row("fastest", "inconclusive: nvme 260k ±0.4 % or libaio 190k"));
     steps.iter_mut().for_each(|step| step.cpu = None);
     let verdict = one("engines", &steps, None);
     assert!(rows_of(&verdict).iter().all(|(name, _)| name != "cheapest"));

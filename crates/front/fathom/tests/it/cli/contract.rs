@@ -173,7 +173,7 @@ pub(crate) fn holds(document: &Value) {
     }
     for step in document["steps"].as_array().expect("a list") {
         let place = format!("step {}", step["label"]);
-        // A disk that stalls for the whole of a short step leaves nothing to divide CPU time by.
+        // A step without I/Os, on a disk that stalled, has no CPU time per I/O.
         let has_ios = step["ios"].as_u64() > Some(0);
         let fields: Vec<Field> = STEP.iter().copied().filter(|(way, ..)| has_ios || !way.starts_with("cpu.")).collect();
         hold(step, &fields, &place);
