@@ -46,9 +46,10 @@ pub use error::{FaultKind, SourceError};
 pub use file_ops::{FileLoad, FileOp, StatBy};
 pub use file_service::{BLOCK_FILES_MAX, FileService, ServiceChoice};
 pub use fio_job::{
-    FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
-    fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
-    parse_fio_sections,
+    FioCommandError, FioCommandLine, FioFormat, FioHost, FioKeyInfo, FioKeyUse, FioKnobs, FioQuestion, FioReading,
+    FioText, FioWord, HostNumber, UnseenHost, fio_bytes, fio_command, fio_command_line, fio_engine_keys, fio_engines,
+    fio_file_name, fio_file_names, fio_job_text, fio_keys, fio_options, fio_rates, fio_remarks, fio_shown_command,
+    knobs_from_fio, parse_fio, parse_fio_job,
 };
 pub use goal::{Goal, LatencyGoal};
 pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
@@ -70,8 +71,8 @@ pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use replay::{Replay, ReplayError};
 pub use role::{
-    ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, NewFile, Part, Precondition, PurgeMeans,
-    RateShare, Role, Round, Turn,
+    ArmPart, Block, Conditioning, Ends, FioEntry, HostSetting, LabelPart, Metric, NewFile, Part, Precondition,
+    PurgeMeans, RateShare, Role, Round, Turn,
 };
 pub use share::rate_base;
 pub use stage::{STAGE_UNIT_NS, Stage, Staged, stages_mean};

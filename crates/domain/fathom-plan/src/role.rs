@@ -11,6 +11,27 @@ use crate::stage::Stage;
 use crate::step::RateProcess;
 use crate::stream::{Alone, Stream};
 
+/// Entry of fio's results that a job belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FioEntry {
+    /// Name of the job: `name`, or its section.
+    pub name: String,
+    /// Number of its group, from 0; a group begins at a wall and at `new_group`.
+    pub group: u32,
+    /// True where the results of the group are one entry (`group_reporting`).
+    pub is_grouped: bool,
+    /// Options of the job as they were given, and their values, `1` for a key that stood alone; empty where the step has
+    /// several jobs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub options: Vec<(String, String)>,
+    /// Defaults of all jobs likewise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub globals: Vec<(String, String)>,
+}
+
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -20,10 +41,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub test: Option<String>,
-    /// Section of the fio job file that made the step.
+    /// Entry of fio's results, where a job of fio made the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
-    pub job: Option<String>,
+    pub job: Option<FioEntry>,
     /// What fio is given, where it is fio that runs the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -68,6 +89,14 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub footprint_pct: Option<u8>,
+    /// Offset of the region in percent of what a target holds, rounded up to a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub offset_pct: Option<u8>,
+    /// Bytes of a pass in percent of the region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub pass_pct: Option<u8>,
     /// Part of the region, of so many equal ones, that a conditioning step writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

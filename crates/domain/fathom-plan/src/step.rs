@@ -436,6 +436,16 @@ impl Workload {
         self.all_sizes().map(|b| b.bytes).max().expect("a workload has at least one block size")
     }
 
+    /// Bytes of the smallest I/O.
+    ///
+    /// # Panics
+    /// As [`Workload::block_bytes_max`].
+    #[must_use]
+    pub fn block_bytes_min(&self) -> u32 {
+        let of_sizes = || self.all_sizes().map(|b| b.bytes).min().expect("a workload has at least one block size");
+        self.order.range.map_or_else(of_sizes, |range| range.min_bytes)
+    }
+
     /// The sizes of all operations.
     pub fn all_sizes(&self) -> impl Iterator<Item = &BlockSize> {
         let others = [&self.order.write_sizes, &self.order.trim_sizes];

@@ -140,12 +140,12 @@ impl RankMerger {
         self.ranks.push(Part { head, first, record: rank });
         for direction in std::mem::take(&mut record.directions) {
             match self.directions.iter_mut().find(|d| d.op == direction.op) {
-                Some(whole) => add_direction(whole, &direction),
+                Some(whole) => whole.add(&direction),
                 None => self.directions.push(direction),
             }
         }
         match (&mut self.syncs, record.syncs.take()) {
-            (Some(whole), Some(syncs)) => add_direction(whole, &syncs),
+            (Some(whole), Some(syncs)) => whole.add(&syncs),
             (None, Some(syncs)) => self.syncs = Some(syncs),
             (_, None) => {}
         }
@@ -320,17 +320,19 @@ fn add_slice(sum: &mut DirectionInterval, slice: &DirectionInterval) {
     sum.lat.merge(&slice.lat);
 }
 
-fn add_direction(whole: &mut Direction, part: &Direction) {
-    whole.ios = whole.ios.saturating_add(part.ios);
-    whole.bytes = whole.bytes.saturating_add(part.bytes);
-    whole.short_ios = whole.short_ios.saturating_add(part.short_ios);
-    add_latency(&mut whole.lat, &part.lat);
-    add_if_both(&mut whole.slat, part.slat.as_ref());
-    add_if_both(&mut whole.clat, part.clat.as_ref());
-    add_if_both(&mut whole.service, part.service.as_ref());
+impl Direction {
+    /// Adds what other threads did of the same operation at the same time.
+    pub fn add(&mut self, part: &Direction) {
+        self.ios = self.ios.saturating_add(part.ios);
+        self.bytes = self.bytes.saturating_add(part.bytes);
+        self.short_ios = self.short_ios.saturating_add(part.short_ios);
+        add_latency(&mut self.lat, &part.lat);
+        add_if_both(&mut self.slat, part.slat.as_ref());
+        add_if_both(&mut self.clat, part.clat.as_ref());
+        add_if_both(&mut self.service, part.service.as_ref());
+    }
 }
 
-/// What is known of some ranks alone would be said of all.
 fn add_if_both(whole: &mut Option<Latency>, part: Option<&Latency>) {
     match (whole.as_mut(), part) {
         (Some(whole), Some(part)) => add_latency(whole, part),

@@ -13,7 +13,7 @@ mod words;
 
 pub use csv::csv;
 pub use fio_bins::{FIO_BINS, bin_counts, bin_of_ns, ns_of_bin};
-pub use fio_json::{fio_json, fio_json_files, fio_json_text, fio_normal_text};
+pub use fio_json::{fio_json, fio_json_files, fio_json_text, fio_normal_text, fio_terse_text};
 pub use fio_log::fio_logs;
 pub use hlog::{HlogError, hlog};
 pub use json::json;

@@ -146,6 +146,8 @@ pub(crate) struct State {
     /// Draws which batches are measured: a rhythm might meet the same target again and again.
     part_draw: u64,
     exhausted: bool,
+    /// The next I/O, where it was asked for before it could start.
+    ahead: Option<(u16, u64, Option<Next>)>,
     /// Whether slots may be free because the load asks for it: they then wait for nothing.
     paced: bool,
     /// I/Os per submission now; at most what the limits say.
@@ -208,6 +210,7 @@ impl State {
             is_quick: false,
             part_draw: 1,
             exhausted: false,
+            ahead: None,
             paced: false,
             batch_submit: 1,
             pace_seen: (0, 0),
@@ -343,7 +346,7 @@ impl Hot {
             }
             self.fill::<B, V>(backend, now, sampled);
             if self.state.in_flight == 0 {
-                if self.state.exhausted && (!V::PARANOID || self.part_to_sync().is_none()) {
+                if self.state.exhausted {
                     self.state.outcome.passes_done = true;
                     if self.limits.sync_at_end {
                         now = self.sync_in_window::<B, V>(backend, now)?;
@@ -401,7 +404,8 @@ impl Hot {
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
-            let Some((part, unit, of_sequence)) = self.next_place::<V>(slot) else {
+            let ahead = if V::PARANOID { self.state.ahead.take() } else { None };
+            let Some((part, unit, of_sequence)) = ahead.or_else(|| self.next_place::<V>(slot)) else {
                 self.state.exhausted = true;
                 break;
             };

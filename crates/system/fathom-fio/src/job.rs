@@ -132,7 +132,7 @@ fn escaped(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fathom_plan::{FioReading, parse_fio_sections};
+    use fathom_plan::{FioReading, FioText, UnseenHost, parse_fio};
 
     use super::*;
 
@@ -142,8 +142,9 @@ mod tests {
     }
 
     fn steps(text: &str) -> Vec<Step> {
-        let reading = FioReading { only: &[], with_fio: true };
-        parse_fio_sections(text, "job.fio", &reading, &|_| None).expect("a plan").steps
+        let reading = FioReading { with_fio: true, ..FioReading::default() };
+        let text = FioText::File { name: "job.fio".to_owned(), text: text.to_owned() };
+        parse_fio(&[text], "job", &reading, &UnseenHost(&|_| None)).expect("a plan").steps
     }
 
     #[test]

@@ -83,7 +83,9 @@ pub use root::{ProbeError, Root};
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
 use system::calls as sys;
-pub use system::calls::{allocated_bytes, allow_open_files, link_to_open, make_link, thread_cpu_ns, user_id};
+pub use system::calls::{
+    allocated_bytes, allow_open_files, link_to_open, make_link, page_bytes, thread_cpu_ns, user_id,
+};
 pub use system::files::OFlags as OpenFlags;
 pub use system::guard::refuse_path;
 pub use system::{child, processes};

@@ -16,6 +16,15 @@ use crate::guard::is_lab;
 use crate::own_file::FileMark;
 use crate::writing;
 
+/// What Fathom notes of a file beside its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// It wrote the file for people, and may replace it.
+    Output,
+    /// It made the file as a target; the value says which.
+    Target,
+}
+
 /// Why an output was not written. What stood there stands as it did.
 #[derive(Debug)]
 pub enum OutputError {
@@ -130,7 +139,7 @@ fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     drop(out);
     outputs::open_to_others(file)?;
     // Without a place for the mark (some network file systems) the next one asks for `--force`.
-    let _ = outputs::mark(file);
+    let _ = outputs::set_note(file, Note::Output, b"1");
     file.sync_data()
 }
 
@@ -158,7 +167,7 @@ fn look(path: &Path, folder: &OwnedFd, name: &OsStr, force: bool) -> Result<bool
     if is_lab(&file).unwrap_or(true) {
         return Err(OutputError::Lab { path: path.to_owned() });
     }
-    if outputs::is_marked(&file) || force || stat.st_size == 0 {
+    if outputs::note(&file, Note::Output, 8).is_some() || force || stat.st_size == 0 {
         Ok(true)
     } else {
         Err(OutputError::Exists { path: path.to_owned() })

@@ -1,11 +1,12 @@
-//! Files that Fathom makes as targets. Each carries a mark in a block of its own behind the measured bytes, and the lab
-//! holds the same: a file is Fathom's when both agree, whatever its name. The block also says which inode it was made in
-//! and when that was born, so a copy is not taken for the file. It does not name the file system's device: that number
-//! changes with every mount and boot.
+//! Files that Fathom makes as targets. Each carries a mark beside its data (an extended attribute, a stream of NTFS), and the
+//! lab holds the same: a file is Fathom's when both agree, whatever its name. On a file system that keeps no such notes the
+//! mark is a block of its own behind the measured bytes. The mark also says how long the file is, which inode it was made in
+//! and when that was born, so that neither a copy nor a file that was rewritten is taken for it. It does not name the file
+//! system's device: that number changes with every mount and boot.
 
 use crate::system::FileExt as _;
 use crate::system::{AsFd as _, OwnedFd};
-use crate::system::{Errno, files};
+use crate::system::{Errno, files, outputs};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
@@ -22,14 +23,17 @@ use crate::databases::open_pinned;
 use crate::extents::unwritten_share;
 use crate::guard::WriteConsent;
 use crate::node::{Identity, Node, pin};
+use crate::output_file::Note;
 use crate::root::Root;
 use crate::system::calls::{self, random_bytes};
 use crate::system::locks;
 use crate::writing;
 
-/// Length of the block that says whose the file is.
+/// Length of the block that says whose the file is, where the file system keeps no notes beside the data.
 pub const MARK_BYTES: u64 = 4096;
-/// What that block begins with.
+/// Length of what is said.
+const SAID_BYTES: usize = 56;
+/// What it begins with.
 const MAGIC: &[u8; 16] = b"FATHOM-TARGET-2\0";
 /// The same of older versions, whose block says nothing of the inode.
 const MAGIC_WITHOUT_INODE: &[u8; 16] = b"FATHOM-TARGET-1\0";
@@ -52,12 +56,18 @@ impl FileMark {
     /// The mark of an open file, if it has one.
     pub(crate) fn read(file: &File) -> Option<Marked> {
         let length = file.metadata().ok()?.len();
+        if let Some(note) = outputs::note(file, Note::Target, SAID_BYTES).and_then(|note| note.try_into().ok()) {
+            return FileMark::said(&note, file).filter(|marked| marked.bytes == length);
+        }
         let at = length.checked_sub(MARK_BYTES)?;
-        let mut block = [0; 56];
+        let mut block = [0; SAID_BYTES];
         file.read_exact_at(&mut block, at).ok()?;
-        let number = |at: usize| u64::from_le_bytes(block[at..at + 8].try_into().expect("8 bytes"));
-        let bytes = number(32);
-        let place = match &block[..16] {
+        FileMark::said(&block, file).filter(|marked| mark_at(marked.bytes) == at)
+    }
+
+    fn said(said: &[u8; SAID_BYTES], file: &File) -> Option<Marked> {
+        let number = |at: usize| u64::from_le_bytes(said[at..at + 8].try_into().expect("8 bytes"));
+        let place = match &said[..16] {
             magic if magic == MAGIC => {
                 let (inode, birth) = birth_of(file).ok()?;
                 let (inode_then, birth_then) = (number(40), number(48) as i64);
@@ -67,24 +77,36 @@ impl FileMark {
             magic if magic == MAGIC_WITHOUT_INODE => MarkPlace::Unknown,
             _ => return None,
         };
-        let mark = FileMark(block[16..32].try_into().expect("16 bytes"));
-        (mark_at(bytes) == at).then_some(Marked { mark, bytes, place })
+        let mark = FileMark(said[16..32].try_into().expect("16 bytes"));
+        Some(Marked { mark, bytes: number(32), place })
     }
 
+    /// Gives a file its length and its mark.
     fn write(self, file: &File, bytes: u64) -> io::Result<()> {
         let (inode, birth) = birth_of(file)?;
-        let mut block = vec![0; MARK_BYTES as usize];
-        block[..16].copy_from_slice(MAGIC);
-        block[16..32].copy_from_slice(&self.0);
-        block[32..40].copy_from_slice(&bytes.to_le_bytes());
-        block[40..48].copy_from_slice(&inode.to_le_bytes());
-        block[48..56].copy_from_slice(&birth.to_le_bytes());
-        file.write_all_at(&block, mark_at(bytes))?;
+        let mut said = [0; SAID_BYTES];
+        said[..16].copy_from_slice(MAGIC);
+        said[16..32].copy_from_slice(&self.0);
+        said[32..40].copy_from_slice(&bytes.to_le_bytes());
+        said[40..48].copy_from_slice(&inode.to_le_bytes());
+        said[48..56].copy_from_slice(&birth.to_le_bytes());
+        file.set_len(bytes)?;
+        match outputs::set_note(file, Note::Target, &said) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => FileMark::write_block(file, bytes, &said)?,
+            set => set?,
+        }
         file.sync_all()
+    }
+
+    fn write_block(file: &File, bytes: u64, said: &[u8; SAID_BYTES]) -> io::Result<()> {
+        let mut block = vec![0; MARK_BYTES as usize];
+        block[..SAID_BYTES].copy_from_slice(said);
+        file.set_len(file_bytes(bytes))?;
+        file.write_all_at(&block, mark_at(bytes))
     }
 }
 
-/// Content of the block behind the measured bytes of a file.
+/// Content of a file's mark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marked {
     pub(crate) mark: FileMark,
@@ -116,7 +138,7 @@ fn mark_at(bytes: u64) -> u64 {
     bytes.next_multiple_of(MARK_BYTES)
 }
 
-/// Bytes that a file takes whose measured part has `bytes`.
+/// Most bytes that a file takes whose measured part has `bytes`.
 #[must_use]
 pub fn file_bytes(bytes: u64) -> u64 {
     mark_at(bytes).saturating_add(MARK_BYTES)
@@ -186,10 +208,7 @@ impl OwnFile {
         let file = unnamed.map_or_else(|| writing::create_at(folder.as_fd(), &name), Ok)?;
         let own = OwnFile { folder, name, path: path.to_owned(), file, mark, bytes };
         let named = || if has_name { Ok(()) } else { writing::name_at(&own.file, own.folder.as_fd(), &own.name) };
-        let made = locks::lock(&own.file)
-            .and_then(|()| own.file.set_len(file_bytes(bytes)))
-            .and_then(|()| mark.write(&own.file, bytes))
-            .and_then(|()| named());
+        let made = locks::lock(&own.file).and_then(|()| mark.write(&own.file, bytes)).and_then(|()| named());
         match made {
             Ok(()) => Ok(own),
             Err(error) => {
@@ -303,7 +322,7 @@ pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let marked = |path: PathBuf| {
         let pin = File::from(pin(&path, false).ok()?);
-        pin.metadata().ok().filter(|meta| meta.is_file() && meta.len() > MARK_BYTES)?;
+        pin.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let file = File::from(open_pinned(pin.as_fd(), OFlags::NONBLOCK).ok()?);
         let Marked { mark, bytes, .. } = FileMark::read(&file)?;
         Some((path, mark, bytes))
@@ -330,7 +349,7 @@ mod tests {
         let path = dir.path().join("any name");
         let (mine, other) = (mark(), mark());
         drop(OwnFile::create(&path, MIB + 1, mine).expect("made"));
-        assert_eq!(std::fs::metadata(&path).expect("there").len(), file_bytes(MIB + 1));
+        assert_eq!(std::fs::metadata(&path).expect("there").len(), MIB + 1, "as long as it is measured");
         assert_eq!(OwnFile::adopt(&path, other).expect_err("another's").kind(), io::ErrorKind::InvalidData);
         let file = OwnFile::adopt(&path, mine).expect("is mine");
         assert_eq!(file.bytes(), MIB + 1);
@@ -340,18 +359,46 @@ mod tests {
         assert!(!path.exists());
     }
 
+    /// The same file with its mark in a block, as on a file system that keeps no notes beside the data.
+    fn with_block(path: &Path, change: impl Fn(&mut [u8; SAID_BYTES])) -> File {
+        let file = File::options().read(true).write(true).open(path).expect("opens");
+        let mut said: [u8; SAID_BYTES] =
+            outputs::note(&file, Note::Target, SAID_BYTES).expect("a note").try_into().expect("56 bytes");
+        change(&mut said);
+        let bytes = u64::from_le_bytes(said[32..40].try_into().expect("8 bytes"));
+        rustix::fs::fremovexattr(&file, "user.fathom.target").expect("removed");
+        FileMark::write_block(&file, bytes, &said).expect("written");
+        file
+    }
+
     #[test]
-    fn a_file_of_an_older_version_is_adopted_and_a_copy_is_not() {
+    fn a_file_system_without_notes_has_the_mark_behind_the_data() {
         let dir = tempfile::tempdir().expect("temp dir");
         let (path, copy, mine) = (dir.path().join("old"), dir.path().join("copy"), mark());
         drop(OwnFile::create(&path, MIB, mine).expect("made"));
+        drop(with_block(&path, |_| ()));
         std::fs::copy(&path, &copy).expect("copied");
         assert_eq!(OwnFile::adopt(&copy, mine).expect_err("a copy").kind(), io::ErrorKind::InvalidData);
+        assert_eq!(OwnFile::adopt(&path, mine).expect("is mine").bytes(), MIB);
         let file = File::options().write(true).open(&path).expect("opens");
         file.write_all_at(MAGIC_WITHOUT_INODE, MIB).expect("written");
         assert_eq!(OwnFile::adopt(&path, mine).expect("is mine").bytes(), MIB);
         let file = File::open(&path).expect("opens");
         assert_eq!(FileMark::read(&file).map(|marked| marked.place), Some(MarkPlace::Unknown));
+    }
+
+    #[test]
+    fn a_file_that_was_rewritten_or_copied_with_its_mark_is_a_users() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (path, copy, mine) = (dir.path().join("file"), dir.path().join("copy"), mark());
+        drop(OwnFile::create(&path, MIB, mine).expect("made"));
+        let said = outputs::note(&File::open(&path).expect("opens"), Note::Target, SAID_BYTES).expect("a note");
+        std::fs::copy(&path, &copy).expect("copied");
+        let copied = File::options().write(true).open(&copy).expect("opens");
+        outputs::set_note(&copied, Note::Target, &said).expect("as cp -a does");
+        assert_eq!(OwnFile::adopt(&copy, mine).expect_err("a copy").kind(), io::ErrorKind::InvalidData);
+        std::fs::write(&path, "theirs now").expect("rewritten");
+        assert_eq!(OwnFile::adopt(&path, mine).expect_err("another length").kind(), io::ErrorKind::InvalidData);
     }
 
     /// A copy may get the inode that the file had: a backup that is restored after the file was removed.
@@ -360,21 +407,22 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp dir");
         let (path, mine) = (dir.path().join("copy"), mark());
         drop(OwnFile::create(&path, MIB, mine).expect("made"));
-        let file = File::options().read(true).write(true).open(&path).expect("opens");
-        let place = || FileMark::read(&file).map(|marked| marked.place);
+        let file = File::open(&path).expect("opens");
+        let said = outputs::note(&file, Note::Target, SAID_BYTES).expect("a note");
         let (inode, birth) = birth_of(&file).expect("a file");
+        let place = |inode: u64, birth: i64| {
+            let mut other = said.clone();
+            other[40..48].copy_from_slice(&inode.to_le_bytes());
+            other[48..56].copy_from_slice(&birth.to_le_bytes());
+            outputs::set_note(&file, Note::Target, &other).expect("set");
+            FileMark::read(&file).map(|marked| marked.place)
+        };
         let is_told = birth != BIRTH_UNKNOWN;
-        for (birth_then, expected) in [
-            (birth, MarkPlace::Original),
-            (BIRTH_UNKNOWN, MarkPlace::Original),
-            (birth.wrapping_sub(1), if is_told { MarkPlace::Copy } else { MarkPlace::Original }),
-        ] {
-            file.write_all_at(&birth_then.to_le_bytes(), MIB + 48).expect("written");
-            assert_eq!(place(), Some(expected), "{birth_then}");
-        }
-        file.write_all_at(&birth.to_le_bytes(), MIB + 48).expect("written");
-        file.write_all_at(&(inode + 1).to_le_bytes(), MIB + 40).expect("written");
-        assert_eq!(place(), Some(MarkPlace::Copy));
+        assert_eq!(place(inode, birth), Some(MarkPlace::Original));
+        assert_eq!(place(inode, BIRTH_UNKNOWN), Some(MarkPlace::Original));
+        let another = if is_told { MarkPlace::Copy } else { MarkPlace::Original };
+        assert_eq!(place(inode, birth.wrapping_sub(1)), Some(another));
+        assert_eq!(place(inode + 1, birth), Some(MarkPlace::Copy));
     }
 
     /// A process that is killed while it makes a file leaves none without a mark, which nobody would know for Fathom's.

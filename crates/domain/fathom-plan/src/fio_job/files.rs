@@ -4,8 +4,9 @@ use fathom_message::{Arg, Join, Message, msg};
 
 use super::ini::Source;
 use super::job::Reader;
+use super::jobs::Job;
+use super::keys;
 use super::units::fio_file_names;
-use super::{Job, keys};
 use crate::error::SourceError;
 use crate::file_ops::FileOp;
 use crate::knobs::{Knobs, THREADS_MAX, push_note};
@@ -81,14 +82,13 @@ pub(super) fn step(
         return Err(source.error(first.section.span.clone(), msg!("fio-uneven-folders"), help));
     }
     if group.len() > 1 {
-        let names = Arg::names(group.iter().map(|j| j.section.name.as_str()), Join::Comma);
+        let names = Arg::names(group.iter().map(|j| j.name()), Join::Comma);
         push_note(notes, msg!("fio-sections-at-once", sections = names));
     }
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let knobs = reader.file_knobs(op, jobs_in[0], group.len())?;
     let mut step = knobs.build(0, "A", &targets, reader.notes).map_err(|e| reader.blame(&e))?;
     step.length.delay_ns = reader.delay_ns()?;
-    step.role.job = Some(first.section.name.clone());
     Ok(step)
 }
 

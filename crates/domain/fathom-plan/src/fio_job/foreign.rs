@@ -1,14 +1,18 @@
 //! Jobs that fio itself runs (`--with-fio`): what they touch must be known, what they do is fio's affair.
 
+use std::borrow::Cow;
+
 use fathom_message::{Arg, Join, Message, msg};
 
 use super::ini::{Entry, Source};
+use super::job;
+use super::jobs::{Job, Keys};
 use super::keys::{self, canonical};
 use super::units::fio_bytes;
-use super::{Job, Keys, job};
 use crate::by_fio::{FioJob, FioPlace};
 use crate::error::SourceError;
-use crate::knobs::{push_note, unknown_key};
+use crate::file_ops::FileOp;
+use crate::knobs::{Knobs, push_note, unknown_key};
 use crate::label::set_label;
 use crate::role::LabelPart;
 use crate::step::{EngineName, OpMix, Step, TargetId};
@@ -130,6 +134,45 @@ const OF_ENGINES: [&str; 50] = [
     "stat_type",
 ];
 
+/// Further engines that fio has, which `--with-fio` does not run: what they touch is not known.
+const OF_OTHER_SYSTEMS: [&str; 14] = [
+    "windowsaio",
+    "solarisaio",
+    "guasi",
+    "sg",
+    "e4defrag",
+    "mtd",
+    "dev-dax",
+    "libhdfs",
+    "libzbc",
+    "libblkio",
+    "xnvme",
+    "exec",
+    "external",
+    "dfs",
+];
+
+/// Names of fio's engines.
+pub(super) fn all_engines() -> impl Iterator<Item = &'static str> {
+    [&ON_FILES[..], &IN_FOLDERS, &WITHOUT_STORAGE, &REMOTE, &OF_OTHER_SYSTEMS].into_iter().flatten().copied()
+}
+
+/// Whether fio has an engine of this name that Fathom has not.
+pub(super) fn is_engine_of_fio(name: &str) -> bool {
+    let name = name.split_once(':').map_or(name, |(name, _)| name);
+    all_engines().any(|engine| engine == name) && !is_built_in(name)
+}
+
+/// Whether an engine of this name has no files: its jobs need none.
+pub(super) fn is_without_files(name: &str) -> bool {
+    WITHOUT_STORAGE.contains(&name) || REMOTE.contains(&name)
+}
+
+/// Whether Fathom runs jobs of this engine itself.
+fn is_built_in(name: &str) -> bool {
+    FileOp::from_word(name).is_some() || Knobs::fio_defaults().set("ioengine", name).is_ok()
+}
+
 /// Keys by which fio writes files of its own beside those of the load; the record holds what they would.
 const LOGS: [&str; 4] = ["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"];
 
@@ -230,15 +273,15 @@ pub(super) fn step(
         return Err(source.error(span, message, Some(help)));
     }
     let load = |words: &[&str]| -> Keys<'_> {
-        of.keys.iter().filter(|(key, _)| words.contains(key)).map(|(key, entry)| (*key, *entry)).collect()
+        of.keys.iter().filter(|(key, _)| words.contains(key)).map(|(key, entry)| (*key, entry.clone())).collect()
     };
     // A deeper queue than one is that of an asynchronous engine; which of them is all the same here.
     let engine =
         Entry { key: "ioengine".to_owned(), value: Some("libaio".to_owned()), key_span: 0..0, value_span: 0..0 };
     let read = |words: &[&str], notes: &mut Vec<Message>, job_files: &mut Vec<TargetId>| {
         let mut keys = load(words);
-        keys.insert("ioengine", &engine);
-        job::step(source, &[&Job { section: of.section, keys }], notes, job_files)
+        keys.insert("ioengine", Cow::Borrowed(&engine));
+        job::step(source, &[&Job { keys, globals: of.globals.clone(), ..*of }], notes, job_files)
     };
     // What of the load Fathom does not understand is left to fio; only the files must be known.
     let mut kept = (Vec::new(), Vec::new());
@@ -264,6 +307,7 @@ pub(super) fn step(
         step.workload.mix = OpMix::WRITE;
     }
     step.engine.name = EngineName::Fio;
+    step.role.job = Some(of.entry(true));
     let said = |key: &str| SAID_ELSEWHERE.contains(&canonical(key)) || LOGS.contains(&canonical(key));
     // In the user's words: fio tells some keys apart that are one knob here.
     let lines = of.keys.iter().filter(|(key, _)| !said(key)).map(|(_, entry)| match &entry.value {
@@ -271,7 +315,7 @@ pub(super) fn step(
         None => entry.key.clone(),
     });
     step.role.by_fio = Some(FioJob { ioengine: ioengine.to_owned(), lines: lines.collect(), place });
-    notes.push(msg!("fio-by-fio", section = of.section.name.clone(), engine = ioengine.to_owned()));
+    notes.push(msg!("fio-by-fio", section = of.name().to_owned(), engine = ioengine.to_owned()));
     if step.opens_targets() {
         step.role.label_parts.push(LabelPart::Engine);
     }

@@ -1,11 +1,14 @@
 //! From the keys of a job to a step with the load that fio would give.
 
+use std::collections::HashSet;
+
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_units::advice;
 
 use super::ini::Source;
+use super::jobs::{Job, Keys, in_numbers};
+use super::remarks::remark_on_iec;
 use super::units::{fio_file_names, fio_rates};
-use super::{Job, Keys};
 use super::{files, keys};
 use crate::error::SourceError;
 use crate::file_service::{BLOCK_FILES_MAX, FileService};
@@ -20,6 +23,9 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) section: std::ops::Range<usize>,
     pub(super) notes: &'r mut Vec<Message>,
 }
+
+/// Names of files without `filename`.
+const NAME_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 /// `randwrite` of `randwrite:8`.
 fn without_modifier(rw: &str) -> &str {
@@ -53,10 +59,15 @@ pub(super) fn step(
     if let Some(op) = files::op_of(first) {
         return files::step(source, group, op, notes);
     }
-    let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
+    first.keys.values().for_each(|entry| remark_on_iec(entry, notes));
+    let mut keys = in_numbers(&first.keys);
+    // fio syncs between writes alone.
+    let writes = keys.get("rw").and_then(|entry| entry.value.as_deref()).is_some_and(|rw| rw.contains('w'));
+    keys.retain(|key, _| writes || !["fsync", "fdatasync"].contains(key));
+    let mut reader = Reader { source, keys: &keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
     if group.len() > 1 {
-        let names = Arg::names(group.iter().map(|j| j.section.name.as_str()), Join::Comma);
+        let names = Arg::names(group.iter().map(|j| j.name()), Join::Comma);
         push_note(reader.notes, msg!("fio-sections-at-once", sections = names));
     }
     let targets: Vec<TargetId> = files.iter().flatten().map(|path| TargetId::new(path.clone())).collect();
@@ -72,7 +83,6 @@ pub(super) fn step(
     let targets = if is_null { targets.iter().map(|_| TargetId::new("null")).collect() } else { targets };
     let mut step = knobs.build(0, "A", &targets, reader.notes).map_err(|e| reader.blame(&e))?;
     step.length.delay_ns = reader.delay_ns()?;
-    step.role.job = Some(first.section.name.clone());
     step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;
     step.role.fills_space = reader.fills_space(&step)?;
     reader.remark_on(&step)?;
@@ -137,7 +147,7 @@ impl Reader<'_, '_> {
 
     /// The files of one section as fio names them.
     fn files(&mut self, job: &Job<'_>) -> Result<Vec<String>, SourceError> {
-        let text = |key: &str| job.keys.get(key).and_then(|e| e.value.as_deref().map(|v| (v, *e)));
+        let text = |key: &str| job.keys.get(key).and_then(|e| e.value.as_deref().map(|v| (v, &**e)));
         let folder = match text("directory") {
             Some((value, entry)) => match &fio_file_names(value)[..] {
                 [one] => Some(one.clone()),
@@ -154,10 +164,6 @@ impl Reader<'_, '_> {
         };
         let of_each = self.files_of_each(job)?;
         if let Some((value, entry)) = text("filename") {
-            if of_each > 1 {
-                let (message, help) = (msg!("fio-names-and-nrfiles"), msg!("fio-names-and-nrfiles-help"));
-                return Err(self.source.error(entry.value_span.clone(), message, Some(help)));
-            }
             let names = fio_file_names(value);
             if names.is_empty() {
                 let help = Some(msg!("fio-no-file-help"));
@@ -166,7 +172,7 @@ impl Reader<'_, '_> {
             return Ok(names.into_iter().map(in_folder).collect());
         }
         let jobs = self.bounded("numjobs", THREADS_MAX)?;
-        let name = text("name").map_or(job.section.name.as_str(), |(v, _)| v);
+        let name = &job.section.name;
         if jobs > 1 && of_each == 1 {
             push_note(self.notes, msg!("fio-file-per-job", section = name.to_owned(), jobs = jobs));
         }
@@ -177,7 +183,17 @@ impl Reader<'_, '_> {
         }
         // Dealt out to the jobs, each gets those that bear its number.
         let all = (0..of_each).flat_map(|file| (0..jobs).map(move |job| (job, file)));
-        Ok(all.map(|(job, file)| in_folder(format!("{name}.{job}.{file}"))).collect())
+        let format = text("filename_format").map_or(NAME_FORMAT, |(format, _)| format);
+        let named = |job: usize, file: u32| {
+            let numbered = format.replace("$jobnum", &job.to_string()).replace("$filenum", &file.to_string());
+            in_folder(numbered.replace("$clientuid", "localhost").replace("$jobname", name))
+        };
+        let names: Vec<String> = all.map(|(job, file)| named(job, file)).collect();
+        if names.iter().collect::<HashSet<_>>().len() < names.len() {
+            let message = msg!("fio-format-repeats", format = format.to_owned());
+            return Err(self.error("filename_format", message, msg!("fio-format-repeats-help")));
+        }
+        Ok(names)
     }
 
     /// Files that each job of a section has of its own.
@@ -192,17 +208,11 @@ impl Reader<'_, '_> {
         self.remark_on_defaults();
         for (key, entry) in self.keys {
             if keys::knob_set_alone(key).is_some() {
-                self.remark_on_iec(entry);
                 self.set(&mut knobs, key, entry.value.as_deref().unwrap_or("1"))?;
             }
         }
-        if let Some(buffered) = self.keys.get("buffered") {
+        if self.keys.contains_key("buffered") {
             let on = flag(self.source, self.keys, "buffered", false)?;
-            // Both may say the same, in two words.
-            if self.keys.contains_key("direct") && flag(self.source, self.keys, "direct", false)? == on {
-                let help = Some(msg!("fio-direct-and-buffered-help"));
-                return Err(self.source.error(buffered.key_span.clone(), msg!("fio-direct-and-buffered"), help));
-            }
             self.set(&mut knobs, "direct", if on { "0" } else { "1" })?;
         }
         self.new_files(&mut knobs)?;
@@ -256,13 +266,10 @@ impl Reader<'_, '_> {
         let has_filesize = of_file.is_some();
         let key = if has_filesize { "filesize" } else { "size" };
         if let Some(entry) = self.keys.get(key).filter(|_| self.value(key) != Some("100%")) {
-            self.remark_on_iec(entry);
             let text = entry.value.as_deref().unwrap_or_default();
-            // fio divides a job's size by its files.
+            // fio divides a job's size by its files, to the byte.
             let part = match fathom_units::parse_size(text) {
-                Ok(bytes) if parts > 1 && !has_filesize => {
-                    knobs.share_of_file(bytes, parts as u32, self.notes).to_string()
-                }
+                Ok(bytes) if parts > 1 && !has_filesize => (bytes / parts as u64).to_string(),
                 _ => text.to_owned(),
             };
             self.set(knobs, "size", &part)?;

@@ -194,10 +194,11 @@ static KEYS: &[FioKey] = &[
     key("allrandrepeat", Noted(msg!("fio-seed"))).flag(),
     key("overwrite", Own).flag().written(overwrite),
     key("fallocate", Own).written(fallocate),
-    key("unlink", LAYOUT).flag(),
+    key("unlink", Refused(msg!("fio-unlink"), msg!("fio-unlink-help"), OFF)).flag(),
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
     key("create_on_open", LAYOUT).flag().written(create_on_open),
+    key("filename_format", Own),
     key("unique_filename", Noted(msg!("fio-unique-names"))).flag(),
     key("stat_type", Noted(msg!("fio-stat-type"))),
     // Refused with a remedy.
@@ -223,69 +224,100 @@ static KEYS: &[FioKey] = &[
     key("cmd_type", Refused(msg!("fio-cmd-type"), msg!("fio-remove"), &["nvme"])).written(nvme),
 ];
 
-/// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart.
-const NO_EQUIVALENT: &[&str] = &[
-    "force_async",
-    "nowait",
-    "md_per_io_size",
-    "readfua",
-    "writefua",
-    "block_error_percentiles",
-    "buffer_compress_chunk",
-    "cgroup",
-    "cgroup_nodelete",
-    "cgroup_weight",
-    "create_only",
-    "exitall_on_error",
-    "experimental_verify",
-    "fadvise_hint",
-    "file_append",
-    "filename_format",
-    "gid",
-    "gtod_cpu",
-    "hugepage-size",
-    "ignore_zone_limits",
-    "iomem",
-    "ioscheduler",
-    "job_max_open_zones",
-    "lockfile",
-    "lockmem",
-    "log_alternate_epoch",
-    "log_alternate_epoch_clock_id",
-    "log_compression_cpus",
-    "max_open_zones",
-    "mem",
-    "merge_blktrace_file",
-    "merge_blktrace_iters",
-    "merge_blktrace_scalars",
-    "nice",
-    "offset_align",
-    "opendir",
-    "profile",
-    "rate_ignore_thinktime",
-    "read_beyond_wp",
-    "spr_cs",
-    "replay_align",
-    "replay_scale",
-    "replay_skip",
-    "sync_file_range",
-    "trim_backlog",
-    "trim_backlog_batch",
-    "trim_percentage",
-    "trim_verify_zero",
-    "uid",
-    "unit_base",
-    "unlink_each_loop",
-    "verify_offset",
-    "verify_only",
-    "verify_state_load",
-    "verify_state_save",
-    "write_barrier",
-    "write_hint",
-    "zone_reset_frequency",
-    "zone_reset_threshold",
-    "zonecapacity",
+/// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart. Each with the
+/// values that change nothing, fio's default among them; those are accepted.
+const NO_EQUIVALENT: &[(&str, &[&str])] = &[
+    ("force_async", OFF),
+    ("nowait", OFF),
+    ("md_per_io_size", OFF),
+    ("readfua", OFF),
+    ("writefua", OFF),
+    ("block_error_percentiles", OFF),
+    ("buffer_compress_chunk", &["512"]),
+    ("cgroup", &[]),
+    ("cgroup_nodelete", OFF),
+    ("cgroup_weight", &[]),
+    ("create_only", OFF),
+    ("exitall_on_error", OFF),
+    ("experimental_verify", OFF),
+    ("fadvise_hint", ON),
+    ("file_append", OFF),
+    ("gid", &[]),
+    ("gtod_cpu", &[]),
+    ("hugepage-size", &[]),
+    ("ignore_zone_limits", OFF),
+    ("iomem", &["malloc"]),
+    ("ioscheduler", &[]),
+    ("job_max_open_zones", OFF),
+    ("lockfile", &["none"]),
+    ("lockmem", OFF),
+    ("log_alternate_epoch", OFF),
+    ("log_alternate_epoch_clock_id", OFF),
+    ("log_compression_cpus", &[]),
+    ("max_open_zones", OFF),
+    ("mem", &["malloc"]),
+    ("merge_blktrace_file", &[]),
+    ("merge_blktrace_iters", &[]),
+    ("merge_blktrace_scalars", &[]),
+    ("nice", OFF),
+    ("offset_align", OFF),
+    ("opendir", &[]),
+    ("profile", &[]),
+    ("rate_ignore_thinktime", OFF),
+    ("read_beyond_wp", OFF),
+    ("spr_cs", &[]),
+    ("replay_align", OFF),
+    ("replay_scale", ON),
+    ("replay_skip", &[]),
+    ("sync_file_range", &[]),
+    ("trim_backlog", OFF),
+    ("trim_backlog_batch", OFF),
+    ("trim_percentage", OFF),
+    ("trim_verify_zero", OFF_OR_ON),
+    ("uid", &[]),
+    ("unit_base", OFF),
+    ("unlink_each_loop", OFF),
+    ("verify_offset", OFF),
+    ("verify_only", OFF),
+    ("verify_state_load", OFF),
+    // fio saves a state of its own where a verification is broken off; Fathom repeats the run.
+    ("verify_state_save", OFF_OR_ON),
+    ("write_barrier", OFF),
+    ("write_hint", &["none", "not-set"]),
+    ("zone_reset_frequency", OFF),
+    ("zone_reset_threshold", OFF),
+    ("zonecapacity", OFF),
 ];
+
+const OFF: &[&str] = &["0", "0.0", "false"];
+const ON: &[&str] = &["1", "true"];
+const OFF_OR_ON: &[&str] = &["0", "1"];
+
+/// Keys that take a value on the command line only behind `=`: `--time_based job.fio` names a job file.
+const STANDS_ALONE: [&str; 17] = [
+    "bs_unaligned",
+    "norandommap",
+    "time_based",
+    "verify_only",
+    "exitall",
+    "exitall_on_error",
+    "stonewall",
+    "new_group",
+    "thread",
+    "group_reporting",
+    "zero_buffers",
+    "refill_buffers",
+    "hipri",
+    "fixedbufs",
+    "registerfiles",
+    "sqthread_poll",
+    "userspace_reap",
+];
+
+/// Whether the key needs no value on the command line.
+pub(super) fn stands_alone(key: &str) -> bool {
+    STANDS_ALONE.contains(&canonical(key))
+}
 
 fn fio_key(name: &str) -> Option<&'static FioKey> {
     KEYS.iter().find(|key| key.name == name)
@@ -319,7 +351,12 @@ pub(super) fn treatment(key: &str) -> Option<&'static Treatment> {
         return Some(if fio.is_set_alone { &Knob } else { &Own });
     }
     let found = fio_key(key).map(|key| &key.treatment);
-    found.or_else(|| NO_EQUIVALENT.contains(&key).then_some(&NONE))
+    found.or_else(|| harmless_values(key).map(|_| &NONE))
+}
+
+/// Values that change nothing, of a key that has no equivalent here; `None` for other keys.
+pub(super) fn harmless_values(key: &str) -> Option<&'static [&'static str]> {
+    NO_EQUIVALENT.iter().find(|(name, _)| *name == key).map(|(_, values)| *values)
 }
 
 /// The keys that are no knobs and stand in the options of a step.
@@ -327,17 +364,31 @@ pub(super) fn written(step: &Step) -> impl Iterator<Item = (&'static str, String
     KEYS.iter().filter_map(|key| Some((key.name, (key.written)(step)?)))
 }
 
+/// Names and aliases of the keys that are no knobs.
+pub(super) fn other_keys() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let without = NO_EQUIVALENT.iter().map(|(name, _)| (*name, &[][..]));
+    KEYS.iter().map(|key| (key.name, key.aliases)).chain(without)
+}
+
 /// All words that a job file may hold.
 pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
     let knobs = fio_knobs().flat_map(|(knob, fio)| std::iter::once(knob.name).chain(fio.aliases.iter().copied()));
     let keys = KEYS.iter().flat_map(|key| std::iter::once(key.name).chain(key.aliases.iter().copied()));
-    knobs.chain(keys).chain(NO_EQUIVALENT.iter().copied())
+    knobs.chain(keys).chain(NO_EQUIVALENT.iter().map(|(name, _)| *name))
+}
+
+/// What the values of a key are; `None`: neither numbers nor sizes.
+pub(super) fn kind(key: &str) -> Option<Kind> {
+    match key {
+        "filesize" => Some(Kind::Size),
+        "nrfiles" => Some(Kind::Number),
+        _ => fio_knob(key).map(|(knob, _)| knob.kind),
+    }
 }
 
 /// Whether the values of the key are sizes.
 pub(super) fn is_size(key: &str) -> bool {
-    let is_size = |kind: Kind| matches!(kind, Kind::Size | Kind::Split);
-    fio_knob(key).is_some_and(|(knob, _)| is_size(knob.kind))
+    kind(key).is_some_and(|kind| matches!(kind, Kind::Size | Kind::Split))
 }
 
 /// Whether the key means "yes" when it stands alone.

@@ -3,11 +3,16 @@
 //! fio runs the sections of a file at once unless `stonewall` or `wait_for` parts them: so do streams here. Sections that are equal but
 //! for their files are one step, or one stream, over several targets.
 
+mod arithmetic;
+mod clones;
 mod command_line;
+mod describe;
 mod files;
 mod foreign;
+mod host;
 mod ini;
 mod job;
+mod jobs;
 mod keys;
 mod options;
 mod order;
@@ -15,8 +20,6 @@ mod remarks;
 mod replay;
 mod units;
 mod write;
-
-use std::collections::BTreeMap;
 
 use fathom_message::{Arg, Join, Message, msg};
 
@@ -27,30 +30,25 @@ use crate::role::NewFile;
 use crate::step::{Step, TargetId};
 use crate::stream::{at_once, name_streams};
 use crate::study::{STEPS_MAX, number};
-use ini::{Entry, Section, Source};
+use ini::{Entry, Source};
+use jobs::Job;
 use keys::{Treatment, canonical};
 
-pub use command_line::{FioCommandError, FioCommandLine, FioFormat, fio_command_line};
+pub use command_line::{FioCommandError, FioCommandLine, FioFormat, FioQuestion, FioWord, fio_command_line};
+pub use describe::{FioKeyInfo, FioKeyUse, fio_engine_keys, fio_engines, fio_keys, fio_shown_command};
+pub use host::{FioHost, HostNumber, UnseenHost};
+pub use ini::FioText;
 pub use options::{FioKnobs, fio_options, knobs_from_fio};
 pub use units::{fio_bytes, fio_file_name, fio_file_names, fio_rates};
 pub use write::{fio_command, fio_job_text, fio_remarks};
 
-/// The keys in force for a section, under fio's first names.
-type Keys<'a> = BTreeMap<&'a str, &'a Entry>;
-
-/// A section with the `[global]` keys before it.
-struct Job<'a> {
-    section: &'a Section,
-    keys: Keys<'a>,
-}
-
-/// Reads an fio job file. `env` gives the value of `${VAR}`.
+/// Reads one job file. `env` gives the value of `${VAR}`; nothing else of the machine is known.
 ///
 /// # Errors
-/// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that
-/// Fathom refuses (with the reason and a remedy), unsupported engines.
+/// As [`parse_fio`].
 pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
-    parse_fio_sections(text, file_name, &FioReading::default(), env)
+    let text = FioText::File { name: file_name.to_owned(), text: text.to_owned() };
+    parse_fio(&[text], file_name, &FioReading::default(), &UnseenHost(env))
 }
 
 /// How a job file is read.
@@ -60,38 +58,45 @@ pub struct FioReading<'a> {
     pub only: &'a [String],
     /// Jobs that Fathom cannot run are run by the installed fio, together with those that run at the same time.
     pub with_fio: bool,
+    /// Every job is a step of its own, and every clone of `numjobs`, as fio reports them, unless `group_reporting` is set.
+    /// Else sections that are equal but for their files are one step.
+    pub reports_each_job: bool,
 }
 
-/// [`parse_fio_job`], read as `reading` says.
+/// Reads fio's jobs: those of the command line first, then each file. Defaults of a further file start anew, and its first
+/// job waits for those before. `name`: of the study.
 ///
 /// # Errors
-/// As [`parse_fio_job`], and a name that no section has. With `with_fio`: jobs of which it cannot be known what fio would
-/// touch, or that must not be run unguarded.
-pub fn parse_fio_sections(
-    text: &str,
-    file_name: &str,
+/// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that Fathom refuses
+/// (with the reason and a remedy), unsupported engines; a name that no section has. With `with_fio`: jobs of which it cannot
+/// be known what fio would touch, or that must not be run unguarded.
+pub fn parse_fio(
+    texts: &[FioText],
+    name: &str,
     reading: &FioReading<'_>,
-    env: &dyn Fn(&str) -> Option<String>,
+    host: &dyn FioHost,
 ) -> Result<Plan, SourceError> {
     let only = reading.only;
-    let source = Source { file: file_name, text, env };
-    let mut sections = source.sections()?;
-    if let Some(name) = only.iter().find(|name| !sections.iter().any(|s| s.name == **name)) {
-        let known: Vec<&str> = sections.iter().map(|s| s.name.as_str()).filter(|name| *name != "global").collect();
-        let message = msg!("fio-no-such-section", name = name.clone());
+    let (source, mut sections) = Source::read(texts, host)?;
+    if let Some(missing) = only.iter().find(|name| !sections.iter().any(|s| s.name == **name)) {
+        let known: Vec<&str> = sections.iter().filter(|s| !s.is_global()).map(|s| s.name.as_str()).collect();
+        let message = msg!("fio-no-such-section", name = missing.clone());
         let help = msg!("fio-no-such-section-help", sections = Arg::names(known, Join::Comma));
-        return Err(SourceError::without_place(file_name, message, Some(help)));
+        return Err(SourceError::without_place(name, message, Some(help)));
     }
-    sections.retain(|s| only.is_empty() || s.name == "global" || only.contains(&s.name));
+    sections.retain(|s| only.is_empty() || s.is_global() || only.contains(&s.name));
     let mut notes = Vec::new();
+    let jobs = jobs::of_sections(&source, &sections, host)?;
     if !reading.with_fio {
+        if let Some(error) = jobs::without_engine(&source, &jobs) {
+            return Err(error);
+        }
         let entries = sections.iter().flat_map(|s| &s.entries);
         let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
         if let Some(first) = refused.next() {
             return Err(SourceError { others: refused.collect(), ..first });
         }
     }
-    let jobs = with_globals(&sections);
     if jobs.is_empty() {
         return Err(source.error(0..0, msg!("fio-no-job"), Some(msg!("fio-no-job-help"))));
     }
@@ -99,7 +104,7 @@ pub fn parse_fio_sections(
     let mut job_files = Vec::new();
     for (set, part) in (0..).zip(order::parts(&source, &jobs, &mut notes)?) {
         let mut said = Said::default();
-        steps.extend(match own_steps(&source, set, &part, reading.with_fio, &mut said) {
+        steps.extend(match own_steps(&source, set, &part, reading, &mut said) {
             Err(_) if reading.with_fio => {
                 said = Said::default();
                 steps_by_fio(&source, set, &part, &mut said)?
@@ -113,18 +118,15 @@ pub fn parse_fio_sections(
         let message = msg!("fio-too-many-steps", max = STEPS_MAX);
         return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
     }
+    if steps.iter().map(|step| u64::from(step.workers())).sum::<u64>() > FIO_JOBS_MAX {
+        let message = msg!("fio-too-many-jobs", max = FIO_JOBS_MAX);
+        return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
+    }
     settle_new_files(&mut steps);
     number(&mut steps);
     name_streams(steps.iter_mut());
-    Ok(Plan {
-        study: head(file_name, &jobs),
-        source: text.to_owned(),
-        steps,
-        notes,
-        job_files,
-        machine: None,
-        ranks: None,
-    })
+    let study = head(name, &jobs);
+    Ok(Plan { study, source: source.text, steps, notes, job_files, machine: None, ranks: None })
 }
 
 /// fio sets up the files of all jobs before it runs the first, each job in turn: the first one makes the file, and a job that
@@ -146,6 +148,9 @@ fn settle_new_files(steps: &mut [Step]) {
     }
 }
 
+/// Jobs that fio runs at most, clones of `numjobs` among them (`REAL_MAX_JOBS`).
+const FIO_JOBS_MAX: u64 = 4096;
+
 /// What is told of jobs beside their steps.
 #[derive(Default)]
 struct Said {
@@ -159,25 +164,32 @@ fn own_steps(
     source: &Source<'_>,
     set: u32,
     part: &[&Job<'_>],
-    checks_keys: bool,
+    reading: &FioReading<'_>,
     said: &mut Said,
 ) -> Result<Vec<Step>, SourceError> {
-    if checks_keys {
-        for job in part {
-            for entry in job.keys.values() {
-                check_key(source, entry, &mut said.notes)?;
-            }
+    if reading.with_fio {
+        for entry in part.iter().flat_map(|job| job.keys.values()) {
+            check_key(source, entry, &mut said.notes)?;
         }
     }
+    let classes = jobs::alike(part, reading.reports_each_job);
+    // Streams of a class, with the number of the class.
     let mut streams = Vec::new();
-    let classes = alike(part);
-    for alike in &classes {
-        let name = alike[0].section.name.clone();
-        streams.push((name, job::step(source, alike, &mut said.notes, &mut said.job_files)?));
+    for (class, alike) in classes.iter().enumerate() {
+        let first = alike[0];
+        let is_alone = alike.len() == 1;
+        let mut step = job::step(source, alike, &mut said.notes, &mut said.job_files)?;
+        step.role.job = Some(first.entry(is_alone || reading.reports_each_job));
+        let clones = match reading.reports_each_job && !first.is_grouped || is_alone && step.has_unlike_threads() {
+            true => step.clones_of_threads(&first.section.name),
+            false => vec![step],
+        };
+        streams.extend(clones.into_iter().map(|step| (class, first.name().to_owned(), step)));
     }
     order::exits(source, &classes, &mut streams)?;
-    let tied = at_once(set, streams);
-    tied.map_err(|e| source.error(classes[e.stream][0].section.span.clone(), e.message, Some(e.help)))
+    let class_of: Vec<usize> = streams.iter().map(|(class, ..)| *class).collect();
+    let tied = at_once(set, streams.into_iter().map(|(_, name, step)| (name, step)).collect());
+    tied.map_err(|e| source.error(classes[class_of[e.stream]][0].section.span.clone(), e.message, Some(e.help)))
 }
 
 /// The steps of jobs that run at once, by fio: each section is one.
@@ -185,7 +197,7 @@ fn steps_by_fio(source: &Source<'_>, set: u32, part: &[&Job<'_>], said: &mut Sai
     let mut streams = Vec::new();
     for job in part {
         let step = foreign::step(source, job, &mut said.notes, &mut said.job_files)?;
-        streams.push((job.section.name.clone(), step));
+        streams.push((job.name().to_owned(), step));
     }
     let tied = at_once(set, streams);
     tied.map_err(|e| source.error(part[e.stream].section.span.clone(), e.message, Some(e.help)))
@@ -207,6 +219,7 @@ fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<Message>) -> Re
     };
     match treatment {
         Treatment::Refused(why, instead, harmless) => {
+            let harmless = keys::harmless_values(key).unwrap_or(harmless);
             if entry.value.as_deref().is_some_and(|v| harmless.contains(&v)) {
                 return Ok(());
             }
@@ -225,49 +238,6 @@ fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<Message>) -> Re
         ));
     }
     Ok(())
-}
-
-fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {
-    let mut global = Keys::new();
-    let mut jobs = Vec::new();
-    for section in sections {
-        let mut own = if section.name == "global" { std::mem::take(&mut global) } else { global.clone() };
-        own.extend(section.entries.iter().map(|e| (canonical(&e.key), e)));
-        if section.name == "global" {
-            global = own;
-        } else {
-            jobs.push(Job { section, keys: own });
-        }
-    }
-    jobs
-}
-
-/// The jobs that are equal but for their files, together; in the order of the first of each.
-fn alike<'j, 'a>(part: &[&'j Job<'a>]) -> Vec<Vec<&'j Job<'a>>> {
-    let mut classes: Vec<Vec<&Job<'_>>> = Vec::new();
-    for &job in part {
-        match classes.iter_mut().find(|class| equal_but_for_files(class[0], job)) {
-            Some(class) => class.push(job),
-            None => classes.push(vec![job]),
-        }
-    }
-    classes
-}
-
-fn equal_but_for_files(a: &Job<'_>, b: &Job<'_>) -> bool {
-    const FILES: [&str; 6] = ["filename", "directory", "name", "description", "stonewall", "new_group"];
-    let load = |job: &Job<'_>| -> Vec<(String, Option<String>)> {
-        let keys = job.keys.iter().filter(|(k, _)| !FILES.contains(k));
-        keys.map(|(k, e)| ((*k).to_owned(), e.value.clone())).collect()
-    };
-    // A job of several files goes round its own; one of whole files has a folder.
-    let value = |job: &Job<'_>, key: &str| job.keys.get(key).and_then(|e| e.value.clone());
-    let has_one_file = |job: &Job<'_>| {
-        let is_one = |files: &str| files == "1" || files::op_of(job).is_some();
-        value(job, "filename").is_none_or(|names| fio_file_names(&names).len() < 2)
-            && value(job, "nrfiles").is_none_or(|files| is_one(&files))
-    };
-    load(a) == load(b) && has_one_file(a) && has_one_file(b)
 }
 
 #[cfg(test)]

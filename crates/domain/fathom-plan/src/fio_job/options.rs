@@ -1,7 +1,7 @@
 //! fio's options of a step, and the knobs that fio's options set: both by the table of knobs.
 
 use super::keys;
-use super::units::fio_bytes;
+use super::units::{fio_bytes, fio_number};
 use crate::knobs::{self, Kind, KnobError, Knobs};
 use crate::step::Step;
 
@@ -40,8 +40,8 @@ pub fn knobs_from_fio<'a>(options: impl IntoIterator<Item = (&'a str, &'a str)>)
     out
 }
 
-/// The value with its sizes in bytes; what fio cannot read stays, to be named as it is.
-fn as_fio_reads(kind: Kind, value: &str) -> String {
+/// The value with its numbers in decimal and its sizes in bytes; what fio cannot read stays, to be named as it is.
+pub(super) fn as_fio_reads(kind: Kind, value: &str) -> String {
     let bytes = |text: &str| fio_bytes(text).map_or_else(|| text.to_owned(), |bytes| bytes.to_string());
     match kind {
         Kind::Size => value.split(',').map(bytes).collect::<Vec<_>>().join(","),
@@ -52,6 +52,7 @@ fn as_fio_reads(kind: Kind, value: &str) -> String {
             };
             value.split(':').map(part).collect::<Vec<_>>().join(":")
         }
+        Kind::Number | Kind::Percent => fio_number(value).map_or_else(|| value.to_owned(), |number| number.to_string()),
         _ => value.to_owned(),
     }
 }

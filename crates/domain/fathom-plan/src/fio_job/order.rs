@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use fathom_message::{Message, msg};
 
 use super::ini::{Entry, Source};
-use super::{Job, job};
+use super::job;
+use super::jobs::Job;
 use crate::error::SourceError;
 use crate::knobs::push_note;
 use crate::role::Ends;
@@ -18,9 +19,9 @@ pub(super) fn parts<'j, 'a>(
     jobs: &'j [Job<'a>],
     notes: &mut Vec<Message>,
 ) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
-    let mut walled: Vec<Vec<&Job<'_>>> = Vec::new();
+    let mut walled: Vec<Vec<&'j Job<'a>>> = Vec::new();
     for (i, job) in jobs.iter().enumerate() {
-        if i == 0 || job::flag(source, &job.keys, "stonewall", false)? {
+        if i == 0 || job.is_walled {
             walled.push(Vec::new());
         }
         walled.last_mut().expect("the first job opens a part").push(job);
@@ -30,13 +31,13 @@ pub(super) fn parts<'j, 'a>(
     for part in walled {
         if let Some(by) = &ended_by {
             for job in &part {
-                push_note(notes, msg!("fio-never-runs", section = &job.section.name, by = by.clone()));
+                push_note(notes, msg!("fio-never-runs", section = job.name().to_owned(), by = by.clone()));
             }
             continue;
         }
         for job in &part {
             if exit_of(source, job)? == Some(Exit::All) {
-                ended_by = Some(job.section.name.clone());
+                ended_by = Some(job.name().to_owned());
             }
         }
         parts.extend(by_waiting(source, &part)?);
@@ -49,13 +50,13 @@ fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<V
     // By name: each level on which a job of that name begins.
     let mut levels_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut waiting: Vec<(&Entry, usize)> = Vec::new();
-    let mut levels: Vec<Vec<&Job<'_>>> = Vec::new();
+    let mut levels: Vec<Vec<&'j Job<'a>>> = Vec::new();
     for &job in part {
         let mut level = 0;
         if let Some(entry) = job.keys.get("wait_for") {
             let name = entry.value.as_deref().unwrap_or_default();
             let refused = |message, help| Err(source.error(entry.value_span.clone(), message, Some(help)));
-            if name == job.section.name {
+            if name == job.name() {
                 return refused(msg!("fio-wait-for-itself"), msg!("fio-wait-for-help"));
             }
             match levels_of.get(name).map_or(&[][..], Vec::as_slice) {
@@ -68,15 +69,15 @@ fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<V
             }
             waiting.push((entry, level));
         }
-        levels_of.entry(&job.section.name).or_default().push(level);
+        levels_of.entry(job.name()).or_default().push(level);
         if level == levels.len() {
             levels.push(Vec::new());
         }
         levels[level].push(job);
     }
     for (entry, level) in waiting {
-        let beside = levels[level - 1].iter().find(|job| Some(job.section.name.as_str()) != entry.value.as_deref());
-        if let Some(beside) = beside.map(|job| job.section.name.clone()) {
+        let beside = levels[level - 1].iter().find(|job| Some(job.name()) != entry.value.as_deref());
+        if let Some(beside) = beside.map(|job| job.name().to_owned()) {
             let name = entry.value.clone().unwrap_or_default();
             let message = msg!("fio-wait-for-one", name = name, beside = beside.clone());
             let help = msg!("fio-wait-for-one-help", beside = beside);
@@ -109,24 +110,18 @@ fn exit_of(source: &Source<'_>, job: &Job<'_>) -> Result<Option<Exit>, SourceErr
     }
 }
 
-/// Says of each step of a part which others end with it.
+/// Says of each step of a part which others end with it. `streams`: each with the number of its class.
 pub(super) fn exits(
     source: &Source<'_>,
     classes: &[Vec<&Job<'_>>],
-    streams: &mut [(String, Step)],
+    streams: &mut [(usize, String, Step)],
 ) -> Result<(), SourceError> {
-    // fio's groups begin at new_group.
-    let mut groups = Vec::new();
-    let mut group = 0;
-    for class in classes {
-        group += u32::from(job::flag(source, &class[0].keys, "new_group", false)?);
-        groups.push(group);
-    }
-    for (at, class) in classes.iter().enumerate() {
-        let Some(exit) = exit_of(source, class[0])? else { continue };
+    let groups: Vec<u32> = streams.iter().map(|(class, ..)| classes[*class][0].group).collect();
+    for at in 0..streams.len() {
+        let Some(exit) = exit_of(source, classes[streams[at].0][0])? else { continue };
         let with = |other: &usize| *other != at && (exit != Exit::Group || groups[*other] == groups[at]);
-        let streams_with = (0..classes.len()).filter(with).map(|other| other as u32).collect();
-        streams[at].1.role.ends = Some(Ends { streams: streams_with });
+        let streams_with = (0..streams.len()).filter(with).map(|other| other as u32).collect();
+        streams[at].2.role.ends = Some(Ends { streams: streams_with });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Remarks on where fio and Fathom differ although the words are the same.
 
-use fathom_message::{Arg, Join, msg};
+use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::advice;
 
 use super::ini::Entry;
@@ -24,21 +24,6 @@ impl Reader<'_, '_> {
             .collect();
         if !silent.is_empty() {
             push_note(self.notes, msg!("fio-defaults", defaults = Arg::names(silent, Join::Space)));
-        }
-    }
-
-    /// fio turns `KiB` and `KB` around by default (kb_base=1024): its 4KiB are 4000 bytes.
-    pub(super) fn remark_on_iec(&mut self, entry: &Entry) {
-        let Some(value) = entry.value.as_deref() else {
-            return;
-        };
-        let iec = |part: &str| {
-            let unit = part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
-            unit.len() >= 2 && unit[1..].starts_with('i') && "kmgtp".contains(&unit[..1])
-        };
-        let is_size = keys::is_size(keys::canonical(&entry.key));
-        if is_size && value.is_ascii() && value.split([':', '/', ',']).any(iec) {
-            push_note(self.notes, msg!("fio-kib", key = &entry.key, value = value.to_owned()));
         }
     }
 
@@ -76,5 +61,20 @@ impl Reader<'_, '_> {
             push_note(self.notes, msg!("fio-shared-cpus"));
         }
         Ok(())
+    }
+}
+
+/// fio turns `KiB` and `KB` around by default (kb_base=1024): its 4KiB are 4000 bytes.
+pub(super) fn remark_on_iec(entry: &Entry, notes: &mut Vec<Message>) {
+    let Some(value) = entry.value.as_deref() else {
+        return;
+    };
+    let iec = |part: &str| {
+        let unit = part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
+        unit.len() == 3 && unit[1..].starts_with('i') && "kmgtp".contains(&unit[..1])
+    };
+    let is_size = keys::is_size(keys::canonical(&entry.key));
+    if is_size && value.is_ascii() && value.split([':', '/', ',']).any(iec) {
+        push_note(notes, msg!("fio-kib", key = &entry.key, value = value.to_owned()));
     }
 }

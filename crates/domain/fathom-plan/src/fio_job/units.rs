@@ -24,6 +24,12 @@ pub fn fio_bytes(text: &str) -> Option<u64> {
     number.checked_mul(base.checked_pow(power)?)
 }
 
+/// A whole number as fio reads it: also `0x10`, `1k` (1024), and `30.0`. `None`: this is no whole number.
+pub(super) fn fio_number(text: &str) -> Option<u64> {
+    let whole = text.trim().split_once('.').filter(|(_, rest)| !rest.is_empty() && rest.bytes().all(|c| c == b'0'));
+    fio_bytes(whole.map_or(text, |(whole, _)| whole))
+}
+
 /// I/Os per second of one job in each direction that `rw` has (reads, writes, trims), as fio reads `rate_iops`: its k is
 /// 1024, and the last rate is repeated for directions that are not named. `None`: this is not a rate.
 #[must_use]
@@ -77,6 +83,12 @@ mod tests {
             assert_eq!(fio_bytes(text), Some(bytes), "{text}");
         }
         assert_eq!(fio_bytes("10%"), None);
+    }
+
+    #[test]
+    fn numbers_are_those_that_fio_3_33_uses() {
+        assert_eq!(["0x10", "0.0", "7", "1k"].map(fio_number), [Some(16), Some(0), Some(7), Some(1024)]);
+        assert_eq!(["0.5", "-1", "", ".0", "1."].map(fio_number), [None; 5]);
     }
 
     #[test]

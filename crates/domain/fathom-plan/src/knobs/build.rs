@@ -87,6 +87,8 @@ impl Knobs {
                 devices: self.devices,
                 ranks: self.ranks.map(TakePart::of),
                 footprint_pct: self.footprint_pct,
+                offset_pct: self.offset_pct,
+                pass_pct: self.pass_pct,
                 rate_share: self.rate_share_pct().map(|pct| RateShare { pct, process: self.rate_process() }),
                 stages: self.stages(),
                 rate_pair,

@@ -236,6 +236,8 @@ pub struct Knobs {
     devices: Option<u32>,
     ranks: Option<u32>,
     footprint_pct: Option<u8>,
+    offset_pct: Option<u8>,
+    pass_pct: Option<u8>,
     files_per_thread: Option<u32>,
     bytes_per_file: Option<u64>,
     stat_by: Option<StatBy>,

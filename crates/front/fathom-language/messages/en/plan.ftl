@@ -581,8 +581,6 @@ fio-rate-min = a rate that cannot be sustained is reported, it does not end the 
 fio-rate-cycle = arrivals are kept one by one, not by window
 fio-full-queue = the queue is kept full
 fio-one-file-help = name the files in filename=a:b
-fio-names-and-nrfiles = filename names the files, and nrfiles has fio name them
-fio-names-and-nrfiles-help = leave one of the two out
 fio-filesize = the file is as large as its region
 fio-filesize-help = use size
 fio-kb-base = 4k is always 4096 bytes
@@ -617,20 +615,36 @@ fio-never-runs = [{ $section }] never runs: exit_what=all of [{ $by }] ends the 
 fio-exit-what = exit_what={ $word } is not known
 fio-exit-what-help = group, stonewall or all
 fio-not-supported = fio's `{ $key }` is not supported: { $why }
-fio-machine-word = a plan does not depend on the machine
-fio-machine-word-help = write the number itself
-fio-include = `include` is not supported
-fio-include-help = put the included lines into this file
+fio-include = `include` names no file
+fio-include-help = write include FILE
+fio-include-unread = cannot read the included file { $path }: { $error }
+fio-include-unread-help = give its path from the current folder, or from the folder of this file
+fio-include-circle = { $path } includes itself, or files are nested deeper than 16
+fio-include-circle-help = remove this include
+fio-include-section = an included file has no sections of its own
+fio-include-section-help = move the section into the job file
+fio-unknown-number-help = this number of the machine is not known; write the number itself
+fio-arithmetic = cannot compute { $text }
+fio-arithmetic-help = use whole numbers, sizes such as 4k, and + - * / ( )
+fio-engine-not-built-in = ioengine={ $engine } is not built in
+fio-engine-not-built-in-help = use libaio, io_uring, psync or mmap
+fio-format-repeats = filename_format={ $format } gives several files of the job one name
+fio-format-repeats-help = use $jobnum and $filenum in it
+fio-command-terse = terse version { $text } does not exist
+fio-command-terse-help = use 2, 3, 4 or 5
+fio-command-value = { $key } takes no value, but has { $value }
+fio-command-value-help = write { $key } alone
+fio-unlink = files of a job stay
+fio-unlink-help = remove them after the run
 fio-no-job = the job file holds no job
 fio-no-job-help = add a section, e.g. [job], besides [global]
+fio-too-many-jobs = the job file has more than { $max } jobs, clones of numjobs included
 fio-too-many-steps = the job file has more than { $max } steps
 fio-too-many-steps-help = split it
 fio-command-refused = fio's { $option } is not supported
 fio-command-refused-help = run it with fio itself, or without this option
 fio-command-format = fio's output format { $format } is not supported
-fio-command-format-help = normal, json and json+ are; several are parted by commas
-fio-command-character = { $key }={ $text } holds a character that a job file takes for something else
-fio-command-character-help = leave out `;`, `#` and line ends
+fio-command-format-help = use normal, json, json+ or terse; separate several with commas
 fio-no-such-section = no section is called { $name }
 fio-no-such-section-help = there are { $sections }
 fio-needs-a-value = `{ $key }` needs a value
@@ -656,8 +670,6 @@ fio-stat-type = files are looked at by statx
 fio-no-file = filename names no file
 fio-no-file-help = e.g. filename=a:b
 fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own
-fio-direct-and-buffered = direct and buffered contradict each other
-fio-direct-and-buffered-help = keep one
 fio-not-a-time = runtime: `{ $text }` is not a time
 fio-not-a-time-help = e.g. 30 or 30s
 fio-time-based = time_based needs a runtime
@@ -670,7 +682,7 @@ fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
 fio-rates-against-mix = these rates make { $given } reads, the mix asks for { $mix }
 fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step; latency counts from the intended start
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
-fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
+fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), and so does Fathom here; write 4k for 4096 bytes
 fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
 fio-verify = verify: Fathom's blocks have a format of their own, not fio's
 fio-unknown-policy = unknown policy `{ $policy }`

@@ -572,8 +572,6 @@ fio-rate-min = 达不到的速率会被报告，不会结束步骤
 fio-rate-cycle = 到达逐个保持，不按窗口
 fio-full-queue = 队列保持填满
 fio-one-file-help = 请用 filename=a:b 指定文件
-fio-names-and-nrfiles = filename 已指定文件名，而 nrfiles 由 fio 命名
-fio-names-and-nrfiles-help = 请去掉其中一个
 fio-filesize = 文件与其区域一样大
 fio-filesize-help = 请使用 size
 fio-kb-base = 4k 总是 4096 字节
@@ -608,20 +606,36 @@ fio-never-runs = [{ $section }] 永远不会运行：[{ $by }] 的 exit_what=all
 fio-exit-what = 未知的 exit_what={ $word }
 fio-exit-what-help = group、stonewall 或 all
 fio-not-supported = 不支持 fio 的 `{ $key }`：{ $why }
-fio-machine-word = 计划不依赖于机器
-fio-machine-word-help = 请直接写数字
-fio-include = 不支持 `include`
-fio-include-help = 请把被包含的行放入本文件
+fio-include = `include` 未指定文件
+fio-include-help = 请写 include 文件名
+fio-include-unread = 无法读取被包含的文件 { $path }：{ $error }
+fio-include-unread-help = 请给出相对于当前目录或本文件所在目录的路径
+fio-include-circle = { $path } 包含了自身，或嵌套超过 16 层
+fio-include-circle-help = 请删除该 include
+fio-include-section = 被包含的文件不能有自己的小节
+fio-include-section-help = 请把该小节移到作业文件中
+fio-unknown-number-help = 本机的该数值未知；请直接写数字
+fio-arithmetic = 无法计算 { $text }
+fio-arithmetic-help = 请使用整数、4k 之类的大小以及 + - * / ( )
+fio-engine-not-built-in = ioengine={ $engine } 未内置
+fio-engine-not-built-in-help = 请使用 libaio、io_uring、psync 或 mmap
+fio-format-repeats = filename_format={ $format } 使作业的多个文件同名
+fio-format-repeats-help = 请在其中使用 $jobnum 和 $filenum
+fio-command-terse = 不存在 terse 版本 { $text }
+fio-command-terse-help = 请使用 2、3、4 或 5
+fio-command-value = { $key } 不接受值，但给出了 { $value }
+fio-command-value-help = 请只写 { $key }
+fio-unlink = 作业的文件会保留
+fio-unlink-help = 请在运行后自行删除
 fio-no-job = 作业文件中没有作业
 fio-no-job-help = 除 [global] 外请再加一个小节，例如 [job]
+fio-too-many-jobs = 作业文件的作业数（含 numjobs 的副本）超过 { $max }
 fio-too-many-steps = 作业文件的步骤超过 { $max } 个
 fio-too-many-steps-help = 请拆分它
 fio-command-refused = 不支持 fio 的 { $option }
 fio-command-refused-help = 请用 fio 本身运行，或去掉该选项
 fio-command-format = 不支持 fio 的输出格式 { $format }
-fio-command-format-help = 支持 normal、json 和 json+；多个之间用逗号分隔
-fio-command-character = { $key }={ $text } 中有作业文件另有含义的字符
-fio-command-character-help = 请去掉 `;`、`#` 和换行
+fio-command-format-help = 请使用 normal、json、json+ 或 terse；多个之间用逗号分隔
 fio-no-such-section = 没有名为 { $name } 的小节
 fio-no-such-section-help = 现有 { $sections }
 fio-needs-a-value = `{ $key }` 需要一个值
@@ -647,8 +661,6 @@ fio-stat-type = 文件用 statx 查看
 fio-no-file = filename 没有指定文件
 fio-no-file-help = 例如 filename=a:b
 fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件
-fio-direct-and-buffered = direct 与 buffered 相互矛盾
-fio-direct-and-buffered-help = 请保留其一
 fio-not-a-time = runtime：`{ $text }` 不是时间
 fio-not-a-time-help = 例如 30 或 30s
 fio-time-based = time_based 需要 runtime
@@ -661,7 +673,7 @@ fio-rate-help = 例如 rate_iops=1000，或在 rwmixread=70 时 rate_iops=700,30
 fio-rates-against-mix = 这些速率使读占 { $given }，而混合比例要求 { $mix }
 fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }；延时从预定开始时刻算起
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
-fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
+fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 在此也一样；4096 字节请写 4k
 fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
 fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式
 fio-unknown-policy = 未知的策略 `{ $policy }`

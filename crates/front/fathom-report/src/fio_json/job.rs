@@ -1,9 +1,9 @@
-//! One step as an entry of fio's `jobs`.
+//! An entry of fio's `jobs`.
 
-use fathom_judge::document::StepView;
 use fathom_plan::{Op, Step};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
 
+use super::entry::{Entry, Member};
 use super::latency::{Detail, Shares, latency, sample_count, shares};
 use super::options::{job_options, thread_count};
 use super::shape::{self, Object};
@@ -12,25 +12,31 @@ const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const NS_PER_S_F: f64 = 1e9;
 
-/// The step's entry. `view`: the same step in the document, for the CPUs its threads were bound to.
-pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bins: bool) -> shape::Job {
-    let distribution = record.open_loop.as_ref().is_none_or(|open| !open.unsustainable);
+/// The entry in fio's form.
+pub(super) fn job(entry: &Entry<'_>, bins: bool) -> shape::Job {
+    let is_sustained = |record: &StepRecord| record.open_loop.as_ref().is_none_or(|open| !open.unsustainable);
+    let distribution = entry.members().iter().all(|member| is_sustained(member.record));
     let detail = Detail { bins, distribution };
+    let directions = [Op::Read, Op::Write, Op::Trim].map(|op| entry.direction(op));
     let Shares { ns, us, ms } =
-        shares(record.directions.iter().filter_map(|d| completion(d).0.histogram()).filter(|_| distribution));
-    let (usr_cpu, sys_cpu) = cpu_shares(step, record);
+        shares(directions.iter().flatten().filter_map(|d| completion(d).0.histogram()).filter(|_| distribution));
+    let (usr_cpu, sys_cpu) = cpu_shares(entry);
+    let Member { step, record, view } = entry.first();
+    let [read, write, trim] = [0, 1, 2].map(|at| direction(entry, directions[at].as_ref(), detail));
+    let elapsed = entry.members().iter().map(|m| (m.record.setup_ns + m.record.runtime_ns).div_ceil(NS_PER_S)).max();
+    let threads_ns = |m: &Member<'_>| m.record.runtime_ns / NS_PER_MS * u64::from(thread_count(m.step));
     shape::Job {
         jobname: name(step),
-        groupid: step.role.stream.as_ref().map_or(step.index, |stream| step.index - stream.index),
-        error: record.failures.first().map_or(0, |f| f.errno),
+        groupid: group(step),
+        error: entry.members().iter().find_map(|m| m.record.failures.first()).map_or(0, |f| f.errno),
         eta: 0,
-        elapsed: (record.setup_ns + record.runtime_ns).div_ceil(NS_PER_S),
+        elapsed: elapsed.unwrap_or(0),
         job_options: Object(job_options(step, view.map_or(&[][..], |v| &v.cpus))),
-        read: direction(record, Op::Read, detail),
-        write: direction(record, Op::Write, detail),
-        trim: direction(record, Op::Trim, detail),
-        sync: syncs(record, detail),
-        job_runtime: record.runtime_ns / NS_PER_MS * u64::from(thread_count(step)),
+        read,
+        write,
+        trim,
+        sync: syncs(entry, detail),
+        job_runtime: entry.members().iter().map(threads_ns).sum(),
         usr_cpu,
         sys_cpu,
         ctx: record.host.as_ref().map_or(0, |h| h.context_switches),
@@ -46,14 +52,22 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
         latency_target: 0,
         latency_percentile: 100.0,
         latency_window: 0,
-        fathom_note: notes(record, distribution),
+        fathom_note: notes(entry, distribution),
+        jobs: entry.jobs(),
     }
 }
 
 /// The name that the user gave; the label where there is none.
 fn name(step: &Step) -> String {
+    let job = step.role.job.as_ref().map(|job| &job.name);
     let stream = step.role.stream.as_ref().map(|stream| &stream.name);
-    step.role.job.as_ref().or(stream).unwrap_or(&step.label).clone()
+    job.or(stream).unwrap_or(&step.label).clone()
+}
+
+/// Number of fio's group: what runs at once, where no job file says otherwise.
+fn group(step: &Step) -> u32 {
+    let at_once = || step.role.stream.as_ref().map_or(step.index, |stream| step.index - stream.index);
+    step.role.job.as_ref().map_or_else(at_once, |job| job.group)
 }
 
 /// fio prints 0 for what it did not measure; so do we, and say so in the notes.
@@ -61,18 +75,19 @@ fn unknown(keys: &[&str]) -> Object<f64> {
     Object(keys.iter().map(|key| ((*key).to_owned(), 0.0)).collect())
 }
 
-fn notes(record: &StepRecord, distribution: bool) -> Vec<String> {
+fn notes(entry: &Entry<'_>, distribution: bool) -> Vec<String> {
     let mut notes = vec![
         "iodepth_level, iodepth_submit, iodepth_complete, majf and minf are not kept by Fathom and printed as 0"
             .to_owned(),
-        "a percentile is left out where fewer than 100 samples lie beyond it".to_owned(),
+        "percentiles are printed as fio prints them, also where fewer than 100 samples lie beyond".to_owned(),
     ];
-    if record.host.is_some() {
+    let records = || entry.members().iter().map(|member| member.record);
+    if records().all(|record| record.host.is_some()) {
         notes.push("ctx counts the context switches of the whole host".to_owned());
     } else {
         notes.push("usr_cpu, sys_cpu and ctx are not known and printed as 0".to_owned());
     }
-    if record.directions.iter().any(|d| completion(d).0.histogram().is_none()) {
+    if records().flat_map(|record| &record.directions).any(|d| completion(d).0.histogram().is_none()) {
         notes.push("the samples are not known: latency_ns, latency_us and latency_ms are printed as 0".to_owned());
     }
     if !distribution {
@@ -85,21 +100,24 @@ fn notes(record: &StepRecord, distribution: bool) -> Vec<String> {
 
 /// User and system time of the worker threads in percent of their run time, as fio counts it for its jobs. The threads that
 /// sample the host and show progress are no jobs.
-fn cpu_shares(step: &Step, record: &StepRecord) -> (f64, f64) {
-    let Some(host) = &record.host else { return (0.0, 0.0) };
-    let (mut user_ns, mut system_ns, mut threads) = (0_u64, 0_u64, 0_u64);
-    // Workers of streams are named by stream and number.
-    let prefix = step.role.stream.as_ref().map_or("fathom-w".to_owned(), |stream| format!("fathom-w{}.", stream.index));
-    for thread in host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(&prefix)) {
-        user_ns += thread.user_ns;
-        system_ns += thread.system_ns;
-        threads += 1;
+fn cpu_shares(entry: &Entry<'_>) -> (f64, f64) {
+    let (mut user_ns, mut system_ns, mut available_ns) = (0_u64, 0_u64, 0_u64);
+    for Member { step, record, .. } in entry.members() {
+        let Some(host) = &record.host else { return (0.0, 0.0) };
+        // Workers of streams are named by stream and number.
+        let stream = step.role.stream.as_ref();
+        let prefix = stream.map_or("fathom-w".to_owned(), |stream| format!("fathom-w{}.", stream.index));
+        for thread in host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(&prefix)) {
+            user_ns += thread.user_ns;
+            system_ns += thread.system_ns;
+            available_ns += host.window_ns;
+        }
     }
-    let available_ns = (threads * host.window_ns) as f64;
-    if available_ns == 0.0 {
+    if available_ns == 0 {
         return (0.0, 0.0);
     }
-    (user_ns as f64 * 100.0 / available_ns, system_ns as f64 * 100.0 / available_ns)
+    let share = |ns: u64| ns as f64 * 100.0 / available_ns as f64;
+    (share(user_ns), share(system_ns))
 }
 
 /// What goes to `clat_ns`: clat when every I/O has one, otherwise lat with the reason.
@@ -114,30 +132,34 @@ fn completion(direction: &Direction) -> (&Latency, Option<String>) {
     }
 }
 
-fn syncs(record: &StepRecord, detail: Detail) -> shape::Sync {
-    let Some(syncs) = &record.syncs else { return shape::Sync::default() };
+fn syncs(entry: &Entry<'_>, detail: Detail) -> shape::Sync {
+    let Some(syncs) = entry.syncs() else { return shape::Sync::default() };
     shape::Sync { total_ios: syncs.ios, lat_ns: latency(&syncs.lat, detail) }
 }
 
-fn direction(record: &StepRecord, op: Op, detail: Detail) -> shape::Direction {
-    let Some(direction) = record.direction(op) else { return shape::Direction::default() };
-    let seconds = record.runtime_ns as f64 / NS_PER_S_F;
+fn direction(entry: &Entry<'_>, of: Option<&Direction>, detail: Detail) -> shape::Direction {
+    let Some(direction) = of else { return shape::Direction::default() };
+    let runtime_ns = entry.runtime_ns();
+    let seconds = runtime_ns as f64 / NS_PER_S_F;
     let per_second = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
     let bytes_per_s = per_second(direction.bytes);
     let (completion, note) = completion(direction);
-    let bw = Spread::of(record.intervals.iter().map(|i| interval_rate(i, op, |d| d.bytes) / 1024.0));
-    let iops = Spread::of(record.intervals.iter().map(|i| interval_rate(i, op, |d| d.ios)));
+    // fio prints percentiles of slat on demand alone.
+    let moments = Detail { bins: false, distribution: false };
+    let op = direction.op;
+    let bw = Spread::of_entry(entry, |i| interval_rate(i, op, |d| d.bytes) / 1024.0);
+    let iops = Spread::of_entry(entry, |i| interval_rate(i, op, |d| d.ios));
     shape::Direction {
         io_bytes: direction.bytes,
         io_kbytes: direction.bytes >> 10,
         bw_bytes: bytes_per_s as u64,
         bw: (bytes_per_s / 1024.0) as u64,
         iops: per_second(direction.ios),
-        runtime: record.runtime_ns / NS_PER_MS,
+        runtime: runtime_ns / NS_PER_MS,
         total_ios: direction.ios,
         short_ios: direction.short_ios,
         drop_ios: 0,
-        slat_ns: direction.slat.as_ref().map(|slat| latency(slat, detail)).unwrap_or_default(),
+        slat_ns: direction.slat.as_ref().map(|slat| latency(slat, moments)).unwrap_or_default(),
         clat_ns: shape::Latency { fathom_note: note, ..latency(completion, detail) },
         lat_ns: latency(&direction.lat, detail),
         bw_min: bw.min as u64,
@@ -170,6 +192,23 @@ struct Spread {
 }
 
 impl Spread {
+    /// Over the steps of an entry as fio adds them up: means are sums.
+    fn of_entry(entry: &Entry<'_>, rate: impl Fn(&Interval) -> f64) -> Spread {
+        let spreads = entry.members().iter().map(|member| Spread::of(member.record.intervals.iter().map(&rate)));
+        let sum = |a: Spread, b: Spread| match (a.samples, b.samples) {
+            (_, 0) => a,
+            (0, _) => b,
+            _ => Spread {
+                min: a.min.min(b.min),
+                max: a.max.max(b.max),
+                mean: a.mean + b.mean,
+                stddev: a.stddev.hypot(b.stddev),
+                samples: a.samples + b.samples,
+            },
+        };
+        spreads.fold(Spread::default(), sum)
+    }
+
     fn of(values: impl Iterator<Item = f64>) -> Spread {
         let values: Vec<f64> = values.collect();
         if values.is_empty() {

@@ -6,12 +6,9 @@ use fathom_record::{Latency, QuotedLatency};
 use super::shape::{self, Object};
 use crate::fio_bins::{FIO_BINS, bin_counts, ns_of_bin};
 
-/// fio's default list and 99.999, percent.
-const PERCENTILES: [f64; 18] =
-    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999];
-
-/// Samples that must lie beyond a quantile, on its shorter side, for it to be printed.
-const SAMPLES_BEYOND: f64 = 100.0;
+/// Default list of fio, percent.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
 /// What to print besides the moments.
 #[derive(Clone, Copy)]
@@ -42,8 +39,8 @@ fn from_samples(histogram: &Histogram, detail: Detail) -> shape::Latency {
     let n = histogram.count();
     let has_any = n > 0 && detail.distribution;
     let percentile = has_any.then(|| {
-        let shown = PERCENTILES.iter().filter(|p| is_supported(n, *p / 100.0));
-        Object(shown.filter_map(|p| Some((percent_key(*p), histogram.quantile(p / 100.0)?))).collect())
+        let value = |percent: &f64| Some((percent_key(*percent), histogram.quantile(percent / 100.0)?));
+        Object(PERCENTILES.iter().filter_map(value).collect())
     });
     let bins = (has_any && detail.bins).then(|| {
         let counts = bin_counts(histogram).into_iter().enumerate();
@@ -62,10 +59,8 @@ fn from_samples(histogram: &Histogram, detail: Detail) -> shape::Latency {
 }
 
 fn from_quoted(quoted: &QuotedLatency, detail: Detail) -> shape::Latency {
-    let percentile = (!quoted.quantiles.is_empty() && detail.distribution).then(|| {
-        let shown = quoted.quantiles.iter().filter(|(q, _)| is_supported(quoted.count, *q));
-        Object(shown.map(|(q, ns)| (percent_key(q * 100.0), *ns)).collect())
-    });
+    let percentile = (!quoted.quantiles.is_empty() && detail.distribution)
+        .then(|| Object(quoted.quantiles.iter().map(|(q, ns)| (percent_key(q * 100.0), *ns)).collect()));
     shape::Latency {
         min: quoted.min_ns,
         max: quoted.max_ns,
@@ -76,11 +71,6 @@ fn from_quoted(quoted: &QuotedLatency, detail: Detail) -> shape::Latency {
         bins: None,
         fathom_note: None,
     }
-}
-
-/// The tail rule: enough samples beyond the quantile. The allowance keeps 10,000 x (1 - 0.99) from failing by rounding.
-fn is_supported(n: u64, quantile: f64) -> bool {
-    n as f64 * quantile.min(1.0 - quantile) >= SAMPLES_BEYOND - 1e-6
 }
 
 fn percent_key(percent: f64) -> String {
@@ -148,15 +138,12 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_without_100_samples_beyond_it_is_left_out() {
+    fn every_percentile_of_fio_is_there_for_scripts_that_look_for_it() {
         let mut histogram = Histogram::new();
-        for ns in 0..10_000 {
-            histogram.record(1000 + ns);
-        }
+        histogram.record(1000);
         let printed = from_samples(&histogram, Detail { bins: false, distribution: true });
         let keys: Vec<String> = printed.percentile.expect("samples").0.into_iter().map(|(key, _)| key).collect();
-        assert_eq!(keys.first().map(String::as_str), Some("1.000000"));
-        assert_eq!(keys.last().map(String::as_str), Some("99.000000"));
+        assert_eq!((keys.len(), keys.contains(&"99.000000".to_owned())), (PERCENTILES.len(), true));
     }
 
     #[test]

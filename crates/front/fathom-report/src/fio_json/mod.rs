@@ -1,15 +1,17 @@
 //! A run in the JSON of fio 3.33 (`--output-format=json` and `json+`), for the tools that read fio's results.
 //!
-//! What differs from fio, besides being measured by Fathom: each step is one job with `group_reporting`; `lat_ns` has
-//! percentiles (fio: only with `lat_percentiles=1`); a percentile is left out where fewer than 100 samples lie beyond
-//! it; where clat was not recorded for every I/O, `clat_ns` holds lat and its key `fathom_note` says so. Notes stand
-//! under keys named `fathom_note`, which readers of fio's JSON ignore.
+//! What differs from fio, besides being measured by Fathom: a step that no job of fio made is one job with
+//! `group_reporting`; `lat_ns` has percentiles (fio: only with `lat_percentiles=1`); where clat was not recorded for every
+//! I/O, `clat_ns` holds lat and its key `fathom_note` says so. Notes stand under keys named `fathom_note`, which readers of
+//! fio's JSON ignore.
 
+mod entry;
 mod job;
 mod latency;
 mod normal;
 mod options;
 mod shape;
+mod terse;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +26,7 @@ use crate::json::pretty;
 pub use normal::fio_normal_text;
 pub(crate) use options::thread_count;
 use shape::{Disk, FioDocument, Object};
+pub use terse::fio_terse_text;
 
 /// What stands before the version of Fathom in `fio version`. Readers split at `-` and want a number second.
 const FIO_VERSION_PREFIX: &str = "fio-3.33-fathom-";
@@ -64,19 +67,22 @@ fn file_stem(step: &Step, taken: &mut BTreeMap<String, u32>) -> String {
 
 fn document(doc: &Document, records: &[(Step, StepRecord)], plus_bins: bool) -> FioDocument {
     let ended = ended(doc, records);
-    let jobs = records.iter().map(|(step, record)| {
-        job::job(step, record, doc.steps.iter().find(|view| view.index == step.index), plus_bins)
-    });
     FioDocument {
         fio_version: format!("{FIO_VERSION_PREFIX}{}", doc.fathom),
         timestamp: ended.as_second(),
         timestamp_ms: ended.as_millisecond(),
         time: ended.strftime("%a %b %e %H:%M:%S %Y").to_string(),
-        global_options: Object(Vec::new()),
-        jobs: jobs.collect(),
+        global_options: Object(global_options(records)),
+        jobs: entry::entries(doc, records).iter().map(|entry| job::job(entry, plus_bins)).collect(),
         disk_util: disk_util(records),
         fathom_note: notes(doc),
     }
+}
+
+/// Defaults that all jobs share, where jobs of fio made the steps.
+fn global_options(records: &[(Step, StepRecord)]) -> Vec<(String, String)> {
+    let first = records.first().and_then(|(step, _)| step.role.job.as_ref());
+    first.map_or_else(Vec::new, |job| job.globals.clone())
 }
 
 fn notes(doc: &Document) -> Vec<String> {

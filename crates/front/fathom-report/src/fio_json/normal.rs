@@ -10,7 +10,6 @@ use super::shape::{Direction, FioDocument, Job, Latency, Object};
 
 /// Percentiles in a line.
 const IN_A_LINE: usize = 4;
-const KIB: f64 = 1024.0;
 
 /// The run as text in fio's form.
 #[must_use]
@@ -40,7 +39,8 @@ type Of = fn(&Job) -> &Direction;
 const OPERATIONS: [(&str, Of); 3] = [("READ", |j| &j.read), ("WRITE", |j| &j.write), ("TRIM", |j| &j.trim)];
 
 fn job_text(job: &Job, time: &str) -> String {
-    let mut text = format!("\n{}: (groupid={}, jobs=1): err={:2}: {time}\n", job.jobname, job.groupid, job.error);
+    let mut text =
+        format!("\n{}: (groupid={}, jobs={}): err={:2}: {time}\n", job.jobname, job.groupid, job.jobs, job.error);
     for (name, of) in OPERATIONS {
         text.push_str(&direction_text(name, of(job)));
     }
@@ -63,13 +63,14 @@ fn direction_text(name: &str, d: &Direction) -> String {
     }
     let bytes_per_s = d.bw_bytes as f64;
     let mut text = format!(
-        "  {}: IOPS={}, BW={} ({})({}/{}msec)\n",
+        "  {}: IOPS={}, BW={} ({})({}/{}msec){}\n",
         name.to_lowercase(),
         count(d.iops),
         rate_binary(bytes_per_s),
         rate_decimal(bytes_per_s),
         binary(d.io_bytes as f64),
-        d.runtime
+        d.runtime,
+        if name == "WRITE" { "; 0 zone resets" } else { "" }
     );
     for (name, lat) in [("slat", &d.slat_ns), ("clat", &d.clat_ns), (" lat", &d.lat_ns)] {
         text.push_str(&latency_text(name, lat));
@@ -90,12 +91,25 @@ fn direction_text(name: &str, d: &Direction) -> String {
     text
 }
 
-/// The unit that fio would choose: the largest in which the mean and the smallest are whole numbers of thousands.
+/// The unit that fio chooses: one up where the smallest, the largest and the deviation are all large enough in it
+/// (`nsec_to_usec` and `nsec_to_msec` of its stat.c).
 fn unit(lat: &Latency) -> (&'static str, f64) {
-    match lat.min {
-        min if min > 2_000_000 && lat.mean > 99_999_000.0 => ("msec", 1e6),
-        min if min > 2_000 && lat.mean > 99_999.0 => ("usec", 1e3),
-        _ => ("nsec", 1.0),
+    let is_above = |least: u64, most: u64, deviation: f64| lat.min > least && lat.max > most && lat.stddev > deviation;
+    match () {
+        () if is_above(2_000_000, 99_999_999, 1e6) => ("msec", 1e6),
+        () if is_above(2_000, 99_999, 1e3) => ("usec", 1e3),
+        () => ("nsec", 1.0),
+    }
+}
+
+/// The unit of percentiles: one up where the smallest and the largest of them are large enough in it.
+fn unit_of_percentiles(percentiles: &[(String, u64)]) -> (&'static str, f64) {
+    let least = percentiles.iter().map(|(_, ns)| *ns).min().unwrap_or(0);
+    let most = percentiles.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
+    match () {
+        () if least > 2_000_000 && most > 99_999_999 => ("msec", 1e6),
+        () if least > 2_000 && most > 99_999 => ("usec", 1e3),
+        () => ("nsec", 1.0),
     }
 }
 
@@ -104,7 +118,7 @@ fn latency_text(name: &str, lat: &Latency) -> String {
         return String::new();
     }
     let (unit, ns) = unit(lat);
-    let whole = |value: u64| (value as f64 / ns).round();
+    let whole = |value: u64| num2str(value / ns as u64, 6, 1000, &DECIMAL);
     format!(
         "    {name} ({unit}): min={}, max={}, avg={:.2}, stdev={:.2}\n",
         whole(lat.min),
@@ -118,10 +132,10 @@ fn percentiles_text(name: &str, lat: &Latency) -> String {
     let Some(Object(percentiles)) = lat.percentile.as_ref().filter(|Object(of)| !of.is_empty()) else {
         return String::new();
     };
-    let (unit, ns) = unit(lat);
+    let (unit, ns) = unit_of_percentiles(percentiles);
     let mut text = format!("    {name} percentiles ({unit}):\n");
     let cell = |(quantile, value): &(String, u64)| {
-        format!("{:>5.2}th=[{:>5}]", quantile.parse::<f64>().unwrap_or(0.0), (*value as f64 / ns).round())
+        format!("{:>5.2}th=[{:>5}]", quantile.parse::<f64>().unwrap_or(0.0), value / ns as u64)
     };
     for line in percentiles.chunks(IN_A_LINE) {
         let cells: Vec<String> = line.iter().map(cell).collect();
@@ -150,7 +164,7 @@ fn group_line<'a>(name: &str, directions: impl Iterator<Item = &'a Direction>) -
         rate_decimal(least),
         rate_decimal(most),
         binary(bytes),
-        scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB"]),
+        decimal(bytes),
         times.clone().min().unwrap_or(0),
         times.max().unwrap_or(0)
     )
@@ -158,11 +172,16 @@ fn group_line<'a>(name: &str, directions: impl Iterator<Item = &'a Direction>) -
 
 /// `75.6k`, `812`.
 fn count(n: f64) -> String {
-    scaled(n, 1000.0, &["", "k", "M", "G"])
+    num2str(n as u64, FIGURES, 1000, &DECIMAL)
 }
 
 fn binary(bytes: f64) -> String {
-    scaled(bytes, KIB, &["B", "KiB", "MiB", "GiB", "TiB"])
+    let text = num2str(bytes as u64, FIGURES, 1024, &["", "Ki", "Mi", "Gi", "Ti", "Pi"]);
+    format!("{text}B")
+}
+
+fn decimal(bytes: f64) -> String {
+    format!("{}B", num2str(bytes as u64, FIGURES, 1000, &DECIMAL))
 }
 
 fn rate_binary(bytes_per_s: f64) -> String {
@@ -170,23 +189,31 @@ fn rate_binary(bytes_per_s: f64) -> String {
 }
 
 fn rate_decimal(bytes_per_s: f64) -> String {
-    format!("{}/s", scaled(bytes_per_s, 1000.0, &["B", "kB", "MB", "GB", "TB"]))
+    format!("{}/s", decimal(bytes_per_s))
 }
 
-/// Three digits or more, as fio prints numbers.
-fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
-    let mut at = 0;
-    while value >= step && at + 1 < units.len() {
-        value /= step;
-        at += 1;
+/// Figures that fio prints by default (`significant_figures`).
+const FIGURES: usize = 4;
+const DECIMAL: [&str; 6] = ["", "k", "M", "G", "T", "P"];
+
+/// A number in at most `figures` characters before its unit, the point among them, as fio's num2str.c: divided by `step`
+/// until its whole part fits, then with the decimals that fit.
+fn num2str(mut number: u64, figures: usize, step: u64, units: &[&str]) -> String {
+    let digits = |number: u64| number.to_string().len();
+    let (mut unit, mut rest) = (0, None);
+    while digits(number) > figures && unit + 1 < units.len() {
+        rest = Some(number % step);
+        number /= step;
+        unit += 1;
     }
-    let digits = match value {
-        _ if at == 0 => 0,
-        v if v < 9.995 => 2,
-        v if v < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}{}", units[at])
+    let Some(rest) = rest else { return format!("{number}{}", units[unit]) };
+    let decimals = figures - digits(number);
+    if decimals <= 1 {
+        return format!("{}{}", number + u64::from(rest >= step / 2), units[unit]);
+    }
+    let fraction = format!("{:.*}", decimals - 1, rest as f64 / step as f64);
+    let carry = u64::from(fraction.starts_with('1'));
+    format!("{}.{}{}", number + carry, &fraction[2..], units[unit])
 }
 
 #[cfg(test)]
@@ -198,5 +225,20 @@ mod tests {
         assert_eq!((count(75_612.0), count(812.4), count(1_230_000.0)), ("75.6k".into(), "812".into(), "1.23M".into()));
         assert_eq!((binary(1_549_000_000.0), rate_binary(309_700_000.0)), ("1.44GiB".into(), "295MiB/s".into()));
         assert_eq!(rate_decimal(309_700_000.0), "310MB/s");
+        assert_eq!(
+            (binary(65536.0), binary(131_072.0), count(9999.0)),
+            ("64.0KiB".into(), "128KiB".into(), "9999".into())
+        );
+        assert_eq!(num2str(4_176_703, 6, 1000, &DECIMAL), "4176.7k");
+    }
+
+    #[test]
+    fn latencies_have_the_unit_that_fio_chooses() {
+        let lat = |min, max, mean, stddev| Latency { min, max, mean, stddev, n: 9, ..Latency::default() };
+        let line = latency_text(" lat", &lat(12_859, 4_176_703, 82_433.0, 102_005.0));
+        assert_eq!(line, "     lat (usec): min=12, max=4176, avg=82.43, stdev=102.00\n");
+        assert_eq!(unit(&lat(1_913, 4_176_703, 82_433.0, 102_005.0)).0, "nsec", "a small minimum");
+        assert_eq!(unit(&lat(12_859, 4_176_703, 82_433.0, 900.0)).0, "nsec", "a small deviation");
+        assert_eq!(unit(&lat(3_000_000, 200_000_000, 8e7, 2e6)).0, "msec");
     }
 }

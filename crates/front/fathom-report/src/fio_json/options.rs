@@ -1,7 +1,7 @@
 //! A step in the words of an fio job: the `job options` of fio's JSON.
 
 use fathom_fio::size_word;
-use fathom_plan::{EngineName, Mode, Pattern, RateProcess, Step};
+use fathom_plan::{EngineName, Mode, Pattern, RUNTIME_MAX_NS, RateProcess, Step};
 
 /// Options as fio would list them. `cpus`: CPUs the threads were bound to, empty when unpinned.
 ///
@@ -11,6 +11,9 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     let mut put = |key: &str, value: String| options.push((key.to_owned(), value));
     let (workload, load) = (&step.workload, &step.load);
 
+    if let Some(job) = step.role.job.as_ref().filter(|job| !job.options.is_empty()) {
+        return job.options.clone();
+    }
     if let Some(job) = &step.role.by_fio {
         // Its own words, with its name.
         put("name", step.label.clone());
@@ -46,8 +49,13 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     if workload.region.offset_bytes > 0 {
         put("offset", size_word(workload.region.offset_bytes));
     }
-    put("time_based", "1".to_owned());
-    put("runtime", format!("{}ms", step.length.budget_ns / 1_000_000));
+    match step.length.passes {
+        None => put("time_based", "1".to_owned()),
+        Some(passes) => put("loops", passes.to_string()),
+    }
+    if step.length.budget_ns < RUNTIME_MAX_NS {
+        put("runtime", format!("{}ms", step.length.budget_ns / 1_000_000));
+    }
     if step.length.ramp_ns > 0 {
         put("ramp_time", format!("{}ms", step.length.ramp_ns / 1_000_000));
     }

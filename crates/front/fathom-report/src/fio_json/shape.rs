@@ -61,6 +61,9 @@ pub(super) struct Job {
     pub(super) latency_percentile: f64,
     pub(super) latency_window: u64,
     pub(super) fathom_note: Vec<String>,
+    /// Threads of the entry, for the text for people.
+    #[serde(skip)]
+    pub(super) jobs: u32,
 }
 
 #[derive(Default, Serialize)]

@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 use fathom_host::open_to_read;
 use fathom_judge::document::Document;
-use fathom_plan::{FioCommandLine, FioFormat, Plan, fio_command_line};
-use fathom_report::{fio_json_text, fio_normal_text};
+use fathom_plan::{FioCommandLine, FioFormat, FioReading, FioText, Plan, fio_command_line};
+use fathom_report::{fio_json_text, fio_normal_text, fio_terse_text};
 use fathom_store::RunId;
 
 use super::output::{Output, measured};
 use super::run::{What, conduct_and_show, options};
-use super::{existing_lab, source};
+use super::{existing_lab, fio_question, source};
 use crate::answer::answer;
 use crate::args::{Args, FioArgs, RunCommon, ShownArgs};
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::terminal::talk;
 
 /// Runs what the words behind `fio` say.
 pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
     let line = fio_command_line(&fio.words).map_err(|e| Problem::of(Exit::Usage, &e))?;
-    if line.is_version {
-        result(&format!("fio-3.33-fathom-{}\n", env!("CARGO_PKG_VERSION")));
-        return Ok(Exit::Done);
+    // A question about the jobs needs them; every other one stands alone.
+    if let Some(question) = &line.question {
+        return fio_question::answer(question, &line);
     }
-    let jobs = jobs_of(&line)?;
+    let jobs = texts_of(&line)?;
     let plan = plan_of(&line, &jobs, fio.with_fio)?;
     if line.is_read_only && plan.is_destructive() {
         return Err(Problem::new(Exit::Refused, "--readonly, and a job writes", "leave one of them out"));
@@ -108,27 +108,40 @@ fn with_help(problem: Problem, line: &FioCommandLine) -> Problem {
 }
 
 /// The jobs of the command line and of the files, in fio's order: those of the command line first.
-fn jobs_of(line: &FioCommandLine) -> Result<String, Problem> {
-    let mut text = line.jobs.clone();
+pub(super) fn texts_of(line: &FioCommandLine) -> Result<Vec<FioText>, Problem> {
+    let mut texts = vec![FioText::CommandLine(line.jobs.clone())];
     for file in &line.files {
-        text.push_str(&source::text_of(Path::new(file))?);
-        text.push('\n');
+        let text = if file == "-" { standard_input()? } else { source::text_of(Path::new(file))? };
+        texts.push(FioText::File { name: file.clone(), text });
     }
-    Ok(text)
+    Ok(texts)
 }
 
-fn plan_of(line: &FioCommandLine, jobs: &str, with_fio: bool) -> Result<Plan, Problem> {
+fn standard_input() -> Result<String, Problem> {
+    std::io::read_to_string(std::io::stdin())
+        .map_err(|e| Problem::usage(format!("cannot read the standard input: {e}"), "a job file is UTF-8 text"))
+}
+
+fn plan_of(line: &FioCommandLine, texts: &[FioText], with_fio: bool) -> Result<Plan, Problem> {
     let name = match &line.files[..] {
-        [only] if line.jobs.is_empty() => only.clone(),
-        _ => "fio".to_owned(),
+        [only] if line.jobs.is_empty() => only,
+        _ => "fio",
     };
-    source::fio_plan(jobs, &name, &line.sections, with_fio)
+    let reading = FioReading { only: &line.sections, with_fio, reports_each_job: true };
+    source::fio_plan(texts, name, &reading)
 }
 
-/// The keys in job files by which fio would write logs. Fathom keeps what they would hold in the lab.
-fn log_keys(jobs: &str) -> BTreeSet<&str> {
-    let keys = jobs.lines().filter_map(|line| line.split('=').next()).map(str::trim);
-    keys.filter(|key| key.starts_with("write_") && key.ends_with("_log")).collect()
+/// The keys in jobs by which fio would write logs. Fathom keeps what they would hold in the lab.
+fn log_keys(texts: &[FioText]) -> BTreeSet<&str> {
+    fn of(text: &FioText) -> Vec<&str> {
+        match text {
+            FioText::CommandLine(words) => words.iter().map(|word| word.key.as_str()).collect(),
+            FioText::File { text, .. } => {
+                text.lines().filter_map(|line| line.split('=').next()).map(str::trim).collect()
+            }
+        }
+    }
+    texts.iter().flat_map(of).filter(|key| key.starts_with("write_") && key.ends_with("_log")).collect()
 }
 
 /// The result in every form that is asked for, one after the other.
@@ -139,6 +152,7 @@ fn forms(args: &Args, line: &FioCommandLine, document: &Document) -> Result<Stri
         FioFormat::Normal => fio_normal_text(document, &records),
         FioFormat::Json => fio_json_text(document, &records, false),
         FioFormat::JsonPlus => fio_json_text(document, &records, true),
+        FioFormat::Terse(version) => fio_terse_text(document, &records, *version),
     };
     Ok(line.formats.iter().map(form).collect())
 }

@@ -3,6 +3,7 @@
 mod catalogue;
 mod compare;
 mod fio;
+mod fio_question;
 mod fit;
 mod fix;
 mod import;

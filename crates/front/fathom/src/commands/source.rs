@@ -5,12 +5,12 @@ use std::io::BufReader;
 use std::path::Path;
 
 use fathom_host::settings::SETTING_WORDS;
-use fathom_host::{Root, open_to_read, read_text};
+use fathom_host::{HostFacts, Root, open_to_read, read_text};
 use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_message::Say;
 use fathom_plan::{
-    FioReading, Overrides, Plan, TargetId, builtin_studies, parse_fio_sections, parse_study, study_by_name,
-    with_fio_beside, with_spdk_beside,
+    FioHost, FioReading, FioText, HostNumber, Overrides, Plan, TargetId, builtin_studies, parse_fio, parse_study,
+    study_by_name, with_fio_beside, with_spdk_beside,
 };
 use fathom_trace::{Trace, TraceError, TraceFormat, TraceSummary};
 use fathom_units::parse_duration_ns;
@@ -73,7 +73,11 @@ fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, P
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let plan = match extension.as_deref() {
         Some("toml") => parse_study(&text_of(path)?, study, &overrides)?,
-        Some("fio" | "job" | "ini") => with_targets(fio_plan(&text_of(path)?, study, &[], args.with_fio)?, &overrides)?,
+        Some("fio" | "job" | "ini") => {
+            let text = FioText::File { name: study.to_owned(), text: text_of(path)? };
+            let reading = FioReading { with_fio: args.with_fio, ..FioReading::default() };
+            with_targets(fio_plan(&[text], study, &reading)?, &overrides)?
+        }
         _ if path.is_file() => {
             return Err(Problem::usage(
                 format!("{study} is neither a plan (.toml) nor a fio job file (.fio, .job, .ini)"),
@@ -108,13 +112,39 @@ fn with_beside(plan: &Plan, program: OtherProgram) -> Result<Plan, Problem> {
     Ok(beside)
 }
 
+/// The machine that Fathom runs on, as job files see it.
+pub(crate) struct ThisMachine;
+
+impl FioHost for ThisMachine {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn included(&self, path: &str) -> std::io::Result<String> {
+        read_text(Path::new(path))
+    }
+
+    fn is_special(&self, path: &str) -> bool {
+        // fio looks at the name itself, not at what a link leads to.
+        Path::new(path).symlink_metadata().is_ok_and(|meta| !meta.is_file())
+    }
+
+    fn number(&self, of: HostNumber) -> Option<u64> {
+        let facts = || HostFacts::collect(&Root::live(), &[]).ok();
+        match of {
+            HostNumber::Cpus => facts().map(|facts| facts.topology.cpus.len() as u64),
+            HostNumber::PageBytes => Some(fathom_host::page_bytes()),
+            HostNumber::MemoryMib => facts().map(|facts| facts.memory_bytes >> 20),
+        }
+    }
+}
+
 /// The plan of fio's jobs. Where Fathom cannot run them and the installed fio can, the error says so.
-pub(crate) fn fio_plan(text: &str, name: &str, only: &[String], with_fio: bool) -> Result<Plan, Problem> {
-    let env = |name: &str| std::env::var(name).ok();
-    let read = |with_fio| parse_fio_sections(text, name, &FioReading { only, with_fio }, &env);
-    let plan = read(with_fio).map_err(|error| {
+pub(crate) fn fio_plan(texts: &[FioText], name: &str, reading: &FioReading<'_>) -> Result<Plan, Problem> {
+    let read = |with_fio| parse_fio(texts, name, &FioReading { with_fio, ..*reading }, &ThisMachine);
+    let plan = read(reading.with_fio).map_err(|error| {
         let problem = Problem::from(error);
-        if with_fio || read(true).is_err() {
+        if reading.with_fio || read(true).is_err() {
             return problem;
         }
         Problem { help: Some("or let the installed fio run it: --with-fio".to_owned()), ..problem }

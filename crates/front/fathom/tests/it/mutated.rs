@@ -7,7 +7,10 @@ use std::path::PathBuf;
 
 use fathom_inspect::machines::{fixture, fixture_names};
 use fathom_inspect::{Inventory, Subject, advise, capture, unpack};
-use fathom_plan::{Overrides, builtin_studies, fio_command_line, parse_fio_job, parse_study};
+use fathom_plan::{
+    FioReading, FioText, Overrides, UnseenHost, builtin_studies, fio_command_line, parse_fio, parse_fio_job,
+    parse_study,
+};
 use fathom_random::Rng;
 use fathom_random::mutate::{each_mutated, mutated};
 use fathom_report::import::import_json;
@@ -61,7 +64,8 @@ fn command_lines_of_fio() {
         let line = String::from_utf8_lossy(line);
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         if let Ok(line) = fio_command_line(&words) {
-            let _ = parse_fio_job(&line.jobs, "fio", &|_| None);
+            let host = UnseenHost(&|_| None);
+            let _ = parse_fio(&[FioText::CommandLine(line.jobs)], "fio", &FioReading::default(), &host);
         }
     });
 }

@@ -23,8 +23,8 @@ pub const FILE_BYTES_DEFAULT: u64 = 1 << 30;
 pub(super) const SPARE_BYTES: u64 = 64 << 20;
 /// Names tried for a test file while runs beside this one take them.
 const NAMES_MAX: u32 = 16;
-/// A region that is a share of a drive ends at a whole unit of this size.
-const FOOTPRINT_UNIT_BYTES: u64 = 1 << 20;
+/// A file that takes what is free ends at a whole unit of this size.
+const FILL_UNIT_BYTES: u64 = 1 << 20;
 
 /// What the plan does with one target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ fn to_make(path: PathBuf, used: Use) -> Result<Seen, TargetError> {
 /// keeps of a large one.
 fn space_to_fill(free_bytes: u64) -> u64 {
     let taken = file_bytes(0).saturating_add(2 * SPARE_BYTES);
-    free_bytes.saturating_sub(taken) / FOOTPRINT_UNIT_BYTES * FOOTPRINT_UNIT_BYTES
+    free_bytes.saturating_sub(taken) / FILL_UNIT_BYTES * FILL_UNIT_BYTES
 }
 
 /// The usual name of the test file of a directory, so that runs compare; another while that one is taken.
@@ -300,26 +300,39 @@ pub(super) fn with_regions(plan: &Plan, bytes_of: &BytesOf<'_>) -> Result<Plan, 
 }
 
 fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetError> {
-    if step.workload.region.size_bytes.is_some() {
+    let has_shares = step.role.offset_pct.is_some() || step.role.pass_pct.is_some();
+    if step.workload.region.size_bytes.is_some() && !has_shares {
         return Ok(());
     }
     let held: Vec<(u64, bool)> =
         step.targets.iter().map(|target| bytes_of_target(target, bytes_of)).collect::<Result<_, _>>()?;
-    let offset_bytes = step.workload.region.offset_bytes;
+    // Targets of one step share one region, so the smallest decides.
+    let smallest = held.iter().map(|(bytes, _)| *bytes).min();
     let made = held.iter().filter(|(_, is_made)| *is_made).map(|(bytes, _)| *bytes).min();
-    let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
-    if conditions || step.role.footprint_pct.is_some() {
-        // Targets of one step share one region, so the smallest decides. A file made here is the footprint itself.
-        let pct = step.role.footprint_pct.filter(|_| made.is_none());
-        let share = |bytes: u64| match pct {
-            Some(pct) => bytes / 100 * u64::from(pct) / FOOTPRINT_UNIT_BYTES * FOOTPRINT_UNIT_BYTES,
-            None => bytes,
-        };
-        let smallest = held.iter().map(|(bytes, _)| *bytes).min();
-        step.workload.region.size_bytes = smallest.map(|bytes| share(bytes.saturating_sub(offset_bytes)));
+    let block = u64::from(step.workload.block_bytes_min()).max(1);
+    let share = |bytes: u64, pct: u8| (u128::from(bytes) * u128::from(pct) / 100) as u64;
+    if let (Some(pct), Some(bytes)) = (step.role.offset_pct, smallest) {
+        // A file that is made has no bytes yet, as fio counts.
+        let bytes = if made.is_some() { 0 } else { bytes };
+        step.workload.region.offset_bytes = share(bytes, pct).next_multiple_of(block);
     }
+    let offset_bytes = step.workload.region.offset_bytes;
+    let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
     let region = &mut step.workload.region;
+    if region.size_bytes.is_none() && (conditions || step.role.footprint_pct.is_some()) {
+        // A file made here is the footprint itself.
+        let pct = step.role.footprint_pct.filter(|_| made.is_none());
+        let of = |bytes: u64| {
+            let left = bytes.saturating_sub(offset_bytes);
+            pct.map_or(left, |pct| share(bytes, pct).min(left) / block * block)
+        };
+        region.size_bytes = smallest.map(of);
+    }
     region.size_bytes = region.size_bytes.or(made.map(|made| made.saturating_sub(offset_bytes)));
+    if let Some(pct) = step.role.pass_pct {
+        let bytes = region.size_bytes.or(smallest.map(|bytes| bytes.saturating_sub(offset_bytes)));
+        step.workload.order.pass_bytes = bytes.map(|bytes| share(bytes, pct));
+    }
     Ok(())
 }
 

@@ -19,10 +19,12 @@ pub(super) struct Syncs {
 }
 
 impl Hot {
-    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does.
+    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does. Syncs stand between I/Os: as in
+    /// fio none follows the last.
     #[cold]
     pub(super) fn start_syncs<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         while let Some(part) = self.part_to_sync()
+            && self.has_next::<V>()
             && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
@@ -39,6 +41,18 @@ impl Hot {
             }
             self.push_sync(backend, slot, part);
         }
+    }
+
+    /// Whether an I/O follows; it is kept until it starts.
+    fn has_next<V: Variant>(&mut self) -> bool {
+        if self.state.ahead.is_none()
+            && !self.state.exhausted
+            && let Some(&slot) = self.state.free.front()
+        {
+            self.state.ahead = self.next_place::<V>(slot);
+            self.state.exhausted = self.state.ahead.is_none();
+        }
+        self.state.ahead.is_some()
     }
 
     /// The sync at the end of a loop that ran out of blocks: its time belongs to the window. When it was done.

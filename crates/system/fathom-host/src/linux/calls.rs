@@ -111,8 +111,9 @@ pub fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Bytes a page has.
-pub(crate) fn page_bytes() -> u64 {
+/// Bytes of a page of memory.
+#[must_use]
+pub fn page_bytes() -> u64 {
     // SAFETY: sysconf takes no pointer.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     assert!(bytes > 0, "the page size is positive");

@@ -1,28 +1,39 @@
-//! How a file that Fathom wrote for people is known again, and who may read it.
+//! Extended attributes of files that Fathom wrote or made, and who may read outputs.
 
 use std::fs::File;
 use std::io;
 
 use rustix::fs::{Mode, XattrFlags};
 
+use crate::output_file::Note;
 use crate::root::Root;
-
-/// The extended attribute of files that Fathom wrote: these it may replace.
-const ATTRIBUTE: &str = "user.fathom.output";
 
 /// Like any file a program makes: readable as the user's umask says.
 pub(crate) fn open_to_others(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_bits_truncate(0o666 & !umask()))?)
 }
 
-/// Marks it as one that Fathom wrote.
-pub(crate) fn mark(file: &File) -> io::Result<()> {
-    Ok(rustix::fs::fsetxattr(file, ATTRIBUTE, b"1", XattrFlags::empty())?)
+/// Sets what Fathom notes of a file beside its data.
+///
+/// # Errors
+/// `Unsupported` where the file system keeps no such notes; as fsetxattr(2).
+pub(crate) fn set_note(file: &File, note: Note, value: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::fsetxattr(file, attribute(note), value, XattrFlags::empty())?)
 }
 
-/// Whether Fathom wrote it.
-pub(crate) fn is_marked(file: &File) -> bool {
-    rustix::fs::fgetxattr(file, ATTRIBUTE, &mut [0_u8; 8]).is_ok()
+/// The value of a note, at most as long as `room`; `None` without one.
+pub(crate) fn note(file: &File, note: Note, room: usize) -> Option<Vec<u8>> {
+    let mut value = vec![0; room];
+    let length = rustix::fs::fgetxattr(file, attribute(note), &mut value).ok()?;
+    value.truncate(length);
+    Some(value)
+}
+
+fn attribute(note: Note) -> &'static str {
+    match note {
+        Note::Output => "user.fathom.output",
+        Note::Target => "user.fathom.target",
+    }
 }
 
 /// From /proc, because umask(2) can only be read by changing it for all threads.

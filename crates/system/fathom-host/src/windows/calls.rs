@@ -63,6 +63,12 @@ pub(crate) fn tick_ns() -> u64 {
     100
 }
 
+/// Bytes of a page of memory: 4 KiB on every processor that this program is built for.
+#[must_use]
+pub fn page_bytes() -> u64 {
+    4096
+}
+
 /// A number for the user as whom files are made: Windows has none; files are told apart by their marks alone.
 #[must_use]
 pub fn user_id() -> u32 {

@@ -1,18 +1,19 @@
-//! How a file that Fathom wrote for people is known again: by a stream of its own beside the file's data, as NTFS keeps them.
+//! Notes on files that Fathom wrote or made: streams of their own beside the data, as NTFS keeps them.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 
 use super::files;
+use crate::output_file::Note;
 use crate::writing;
 
-/// Name of the stream.
-const STREAM: &str = ":fathom.output";
-
-fn stream_of(file: &File) -> io::Result<PathBuf> {
+fn stream_of(file: &File, note: Note) -> io::Result<PathBuf> {
     let mut path = files::final_path(file)?.into_os_string();
-    path.push(STREAM);
+    path.push(match note {
+        Note::Output => ":fathom.output",
+        Note::Target => ":fathom.target",
+    });
     Ok(path.into())
 }
 
@@ -21,15 +22,21 @@ pub(crate) fn open_to_others(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Marks it as one that Fathom wrote.
-pub(crate) fn mark(file: &File) -> io::Result<()> {
+/// Sets what Fathom notes of a file beside its data.
+///
+/// # Errors
+/// `Unsupported` where the file system keeps no such notes; as opening and writing a file.
+pub(crate) fn set_note(file: &File, note: Note, value: &[u8]) -> io::Result<()> {
     if !files::has_streams(file)? {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    writing::stream(&stream_of(file)?)?.write_all(b"1")
+    writing::stream(&stream_of(file, note)?)?.write_all(value)
 }
 
-/// Whether Fathom wrote it.
-pub(crate) fn is_marked(file: &File) -> bool {
-    stream_of(file).is_ok_and(|stream| File::open(stream).is_ok())
+/// The value of a note, at most as long as `room`; `None` without one.
+pub(crate) fn note(file: &File, note: Note, room: usize) -> Option<Vec<u8>> {
+    let stream = File::open(stream_of(file, note).ok()?).ok()?;
+    let mut value = Vec::new();
+    stream.take(room as u64).read_to_end(&mut value).ok()?;
+    Some(value)
 }

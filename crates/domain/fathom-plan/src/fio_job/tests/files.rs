@@ -68,8 +68,6 @@ fn jobs_of_blocks_have_files_of_their_own_and_share_the_size_among_them() {
     let service = c.workload.order.service.expect("asked for");
     assert_eq!((service.to_string().as_str(), service.open_files), ("random:8", Some(1)));
     assert_eq!((c.workload.region.size_bytes, c.workload.order.pass_bytes), (Some(64 << 10), Some(96 << 10)));
-    let said = error("[a]\nrw=read\nsize=1m\nfilename=f\nnrfiles=4\n");
-    assert!(said.contains("nrfiles") && said.contains("job.fio:4"), "{said}");
     let said = error("[a]\nrw=read\nsize=8g\nnrfiles=1000000\n");
     assert!(said.contains("1024") && said.contains("job.fio:4"), "{said}");
 }

@@ -4,7 +4,9 @@ use super::*;
 use crate::by_fio::FioPlace;
 
 fn read(text: &str) -> Result<Plan, SourceError> {
-    parse_fio_sections(text, "job.fio", &FioReading { only: &[], with_fio: true }, &env)
+    let text = FioText::File { name: "job.fio".to_owned(), text: text.to_owned() };
+    let reading = FioReading { with_fio: true, ..FioReading::default() };
+    parse_fio(&[text], "job.fio", &reading, &UnseenHost(&env))
 }
 
 fn by_fio(text: &str) -> Plan {
@@ -30,8 +32,7 @@ fn what_fathom_can_run_it_runs_itself_and_what_runs_at_once_with_another_goes_wi
 fn fio_is_given_the_keys_but_for_those_that_name_files_or_order_jobs() {
     let text = "[global]\ngroup_reporting\n[a]\nioengine=posixaio\nrw=randread\nbs=8k\nsize=${SIZE}\nnumjobs=2\n\
                 directory=/data\nstonewall\nfsync_on_close=1\ncmdprio_percentage=10\n";
-    let env = |name: &str| (name == "SIZE").then(|| "4m".to_owned());
-    let plan = parse_fio_sections(text, "job.fio", &FioReading { only: &[], with_fio: true }, &env);
+    let plan = read(&text.replace("${SIZE}", "4m"));
     let step = &plan.unwrap_or_else(|e| panic!("{e}")).steps[0];
     let job = step.role.by_fio.as_ref().expect("a job of fio's");
     assert_eq!(

@@ -208,10 +208,19 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "1g",
         msg!("knob-io-size"),
         |k, v| {
+            if v.trim().ends_with('%') {
+                k.pass_pct = Some(parse::parse_footprint(v)?).filter(|pct| *pct < 100);
+                k.pass_bytes = None;
+                return Ok(());
+            }
             k.pass_bytes = Some(size_bytes(v, REGION_BYTES_MAX)?.0).filter(|bytes| *bytes > 0);
+            k.pass_pct = None;
             Ok(())
         },
-        |s| s.workload.order.pass_bytes.map(format_block),
+        |s| match s.role.pass_pct {
+            Some(pct) => Some(format!("{pct}%")),
+            None => s.workload.order.pass_bytes.map(format_block),
+        },
     )
     .fio(Fio::SAME.aliases(&["io_limit"]).with_others()),
     knob(

@@ -158,12 +158,21 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "1g",
         msg!("knob-offset"),
         |k, v| {
+            if v.trim().ends_with('%') {
+                k.offset_pct = Some(percent(v)?).filter(|pct| *pct > 0);
+                k.offset_bytes = None;
+                return Ok(());
+            }
             let (bytes, note) = size_bytes(v, REGION_BYTES_MAX)?;
             k.offset_bytes = Some(bytes);
+            k.offset_pct = None;
             k.remark(note);
             Ok(())
         },
-        |s| Some(s.workload.region.offset_bytes).filter(|bytes| *bytes > 0).map(format_block),
+        |s| match s.role.offset_pct {
+            Some(pct) => Some(format!("{pct}%")),
+            None => Some(s.workload.region.offset_bytes).filter(|bytes| *bytes > 0).map(format_block),
+        },
     )
     .fio(Fio::SAME.aliases(&["fileoffset"]))
     .flag(Flag::new("offset").default("0")),
