@@ -14,6 +14,7 @@ mod file_ops;
 mod file_service;
 mod fio_job;
 mod goal;
+mod imported;
 mod io_order;
 mod knobs;
 mod label;
@@ -51,6 +52,7 @@ pub use fio_job::{
     parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
+pub use imported::{ImportedLoad, LoadPart};
 pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,

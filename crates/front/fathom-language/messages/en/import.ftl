@@ -37,6 +37,7 @@ import-no-number = not a whole number
 import-no-number-help = is it from fio 3.0 or newer?
 import-engines = supported are psync, libaio, io_uring, mmap, null and their near relatives
 import-fio-unknown = an fio that does not say its version
+import-not-run = the order of the blocks is not known: an imported load cannot be run
 import-fio-start = fio stamps the end of the run only: each step's start is that less its length
 import-fio-together = jobs of one group, such as `{ $a }` and `{ $b }`, ran at the same time and shared the target
 import-fio-bins = { $place }: the bins hold { $bins } of { $ios } I/Os

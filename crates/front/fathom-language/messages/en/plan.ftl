@@ -468,6 +468,7 @@ study-no-target-help = name a file or device: --target PATH, or `target` in [def
 label-workload = { $blocks } { $order } { $operations }
 label-sequential = sequential
 label-random = random
+label-order-unknown = in unknown order
 label-random-repeating = random (repeating)
 label-zipf = zipf { $theta }
 label-hotspot = hotspot { $access }/{ $space }

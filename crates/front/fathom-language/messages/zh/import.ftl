@@ -37,6 +37,7 @@ import-no-number = 不是整数
 import-no-number-help = 它是否来自 fio 3.0 或更新版本？
 import-engines = 支持 psync、libaio、io_uring、mmap、null 及与其相近的引擎
 import-fio-unknown = 未注明版本的 fio
+import-not-run = 块的顺序未知：导入的负载无法运行
 import-fio-start = fio 只记录运行结束的时刻：每个步骤的开始时刻由它减去步骤时长得出
 import-fio-together = 同一组的作业（如 `{ $a }` 与 `{ $b }`）同时运行，共用目标
 import-fio-bins = { $place }：分箱只有 { $ios } 个 I/O 中的 { $bins } 个

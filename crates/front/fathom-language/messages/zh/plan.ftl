@@ -465,6 +465,7 @@ study-no-target-help = 请指定文件或设备：--target PATH，或 [defaults]
 label-workload = { $blocks } { $order }{ $operations }
 label-sequential = 顺序
 label-random = 随机
+label-order-unknown = 顺序未知的
 label-random-repeating = 随机（可重复）
 label-zipf = zipf { $theta }{" "}
 label-hotspot = 热点 { $access }/{ $space }{" "}

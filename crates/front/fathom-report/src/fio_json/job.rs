@@ -18,6 +18,9 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
     let detail = Detail { bins, distribution };
     let Shares { ns, us, ms } =
         shares(record.directions.iter().filter_map(|d| completion(d).0.histogram()).filter(|_| distribution));
+    let unified = record.directions.first().filter(|_| step.role.imported.is_unified).map(|d| d.op);
+    let of = |op| unified.is_none().then(|| direction(record, op, detail));
+    let cpus = view.map_or(&[][..], |view| &view.cpus);
     let (usr_cpu, sys_cpu) = cpu_shares(step, record);
     shape::Job {
         jobname: name(step),
@@ -25,10 +28,11 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
         error: record.failures.first().map_or(0, |f| f.errno),
         eta: 0,
         elapsed: (record.setup_ns + record.runtime_ns).div_ceil(NS_PER_S),
-        job_options: Object(job_options(step, view.map_or(&[][..], |v| &v.cpus))),
-        read: direction(record, Op::Read, detail),
-        write: direction(record, Op::Write, detail),
-        trim: direction(record, Op::Trim, detail),
+        job_options: step.role.imported.unknown.is_empty().then(|| Object(job_options(step, cpus))),
+        read: of(Op::Read),
+        write: of(Op::Write),
+        trim: of(Op::Trim),
+        mixed: unified.map(|op| direction(record, op, detail)),
         sync: syncs(record, detail),
         job_runtime: record.runtime_ns / NS_PER_MS * u64::from(thread_count(step)),
         usr_cpu,
