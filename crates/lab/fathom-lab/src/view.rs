@@ -83,7 +83,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         let stored = lab.load_step(run, index)?;
         let mut view = view_of(&head.plan.study, &stored.step, stored.outcome.as_ref());
         let record = stored.outcome.as_ref().ok();
-        if head.summary.is_import && view.state == StepState::Measured {
+        if head.summary.is_import && view.phase == Phase::Measure && view.state == StepState::Measured {
             view.state = StepState::Imported;
         }
         if let Some(record) = record {
@@ -118,7 +118,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         schema: SCHEMA,
         trust: Some(match stand_in(&host) {
             Some(system) => trust_of_stand_in(system),
-            None if head.summary.is_import => trust_of_import(),
+            None if head.summary.is_import && head.plan.machine.is_none() => trust_of_import(),
             None => trust(&steps, not_reached(&head, &steps), head.plan.machine.is_some()),
         }),
         verdict: Vec::new(),
