@@ -86,6 +86,8 @@ def log_lines(text: str, folder: Path) -> list[str]:
     lines = [line.split()[1:] for line in text.splitlines()[1:]]
     # When files are opened and closed is each program's affair.
     lines = [words for words in lines if words and words[1] not in ("add", "open", "close")]
+    # fio gives a sync the place of the I/O before.
+    lines = [words[:2] if words[1] in ("sync", "datasync") else words for words in lines]
     return [" ".join([Path(words[0]).name if words[0].startswith(str(folder)) else words[0], *words[1:]]) for words in lines]
 
 
@@ -119,9 +121,9 @@ def is_mixed(case: Case) -> bool:
     return any(value.split(":")[0] in ("rw", "randrw", "readwrite") for s in case.sections() for value in s.values("rw"))
 
 
-def has_mixed_strides(case: Case) -> bool:
-    """Where a mix of operations goes round depends on its draws."""
-    return any(re.match(r"(rw|randrw|readwrite):", value) for s in case.sections() for value in s.values("rw"))
+def has_drawn_length(case: Case) -> bool:
+    """Where a mix with a stride goes round depends on its draws, and so does whether a run of a random job leaves its region."""
+    return any(re.match(r"(rw|readwrite|rand\w+):", value) for s in case.sections() for value in s.values("rw"))
 
 
 def is_random(case: Case) -> bool:
@@ -139,7 +141,7 @@ def difference(case: Case, fio: Outcome, fathom: Outcome) -> str | None:
         return f"jobs: fio {names[0]}, Fathom {names[1]}"
     for ours, theirs in zip(fathom.jobs, fio.jobs, strict=True):
         a, b = counts(theirs), counts(ours)
-        if has_mixed_strides(case):
+        if has_drawn_length(case):
             continue
         if is_mixed(case):
             # Shares are drawn: what they add up to is not, where all sizes are equal.

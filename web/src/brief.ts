@@ -1,6 +1,6 @@
 /** What of a first look a page draws. Pure. */
 
-import { hasFigures, headlineFigure, headlineStep, limitWord } from "./curves";
+import { hasFigures, headlineFigure, headlineStep, limitWord, isImported } from "./curves";
 import type { Brief, Document, PairView, StepView } from "./document";
 import { count3, isChange, plusMinus } from "./format";
 import { say, text } from "./text";
@@ -63,7 +63,8 @@ export function limitOf(doc: Pick<Document, "steps" | "verdict" | "surfaces">): 
 }
 
 /** Advice where no command leads on: that of the answer, else what would raise the limit of the headline, else a repetition. */
-export function adviceOf(doc: Pick<Document, "steps" | "verdict" | "run">): { sentence: string; command: string | null } {
+export function adviceOf(doc: Pick<Document, "steps" | "verdict" | "run" | "trust">): { sentence: string; command: string | null } {
+  if (isImported(doc)) return { sentence: text.repeat.shownLabel, command: text.repeat.shown(doc.run.id) };
   const step = headlineStep(doc);
   // A step at an offered rate advises a higher rate, which may be one that was tried and failed.
   const limited = step?.limit.name === "rate" ? limitedStep(doc, step) : step;

@@ -1,5 +1,6 @@
 /** All steps as CSV (RFC 4180): SI base units in the column names, empty where a figure does not exist. Pure. */
 
+import { isUnknown } from "./curves";
 import { QUANTILES, type StepView } from "./document";
 
 type Cell = string | number | boolean | null | undefined;
@@ -16,15 +17,15 @@ const COLUMNS: readonly [string, (s: StepView) => Cell][] = [
   ["phase", (s) => s.phase],
   ["group", (s) => s.group],
   ["targets", (s) => s.targets.join(" ")],
-  ["engine", (s) => s.engine],
+  ["engine", (s) => (isUnknown(s, "engine") ? null : (s.role?.imported?.engine ?? s.engine))],
   ["mode", (s) => s.mode],
   ["placement", (s) => s.placement],
   ["op", (s) => s.op],
   ["read_pct", (s) => s.read_pct],
   ["pattern", (s) => s.pattern],
   ["block_size_bytes", (s) => s.block_size_bytes],
-  ["threads", (s) => s.threads],
-  ["queue_depth", (s) => s.queue_depth],
+  ["threads", (s) => (isUnknown(s, "threads") ? null : s.threads)],
+  ["queue_depth", (s) => (isUnknown(s, "depth") ? null : s.queue_depth)],
   ["devices", (s) => s.devices],
   ["rate_iops", (s) => s.rate_iops],
   ["runtime_s", (s) => s.runtime_s],

@@ -1,7 +1,7 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type Figure, type KneeView, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
-import { blockSize, figureParts } from "./format";
+import { QUANTILES, type CurvePoint, type Document, type Figure, type KneeView, type LadderView, type LatencyView, type LoadPart, type Quantile, type ReadWrite, type StepView } from "./document";
+import { blockSize, figureParts, NONE } from "./format";
 import { joined, text, word } from "./text";
 
 /** What an operation is, for colours and words. */
@@ -45,8 +45,29 @@ export function opWord(s: { op: ReadWrite; read_pct: number; load_words: string 
 
 /** A pattern with its parameter: `random`, `zipf:1.2`. */
 export function patternWord(pattern: string): string {
+  if (pattern === "unknown") return text.line.unknownOrder;
   const [name = "", parameter] = pattern.split(":");
   return parameter === undefined ? word(name) : `${word(name)}:${parameter}`;
+}
+
+/** True for a run that was measured elsewhere: no command measures it again. */
+export function isImported(doc: Pick<Document, "trust">): boolean {
+  return doc.trust?.level === "not_judged";
+}
+
+/** True for a part of an imported load that its file does not say. */
+export function isUnknown(s: StepView, part: LoadPart): boolean {
+  return s.role?.imported?.unknown?.includes(part) ?? false;
+}
+
+/** Threads of a step; `?` where an import does not say. */
+export function threadsWord(s: StepView): string {
+  return isUnknown(s, "threads") ? "?" : String(s.threads);
+}
+
+/** Queue depth of a step; `>=16` where an import says no more. */
+export function depthWord(s: StepView): string {
+  return isUnknown(s, "depth") ? `>=${s.queue_depth}` : String(s.queue_depth);
 }
 
 /** Whether a step carries figures. */
@@ -131,6 +152,9 @@ export function rankCount(s: StepView): number {
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
+  if (isUnknown(s, "engine")) return NONE;
+  const imported = s.role?.imported?.engine;
+  if (imported !== undefined) return imported;
   return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
 }
 

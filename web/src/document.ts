@@ -11,7 +11,7 @@ import type { Comparison as ComparisonDocument, Document as RunDocument, Reprodu
 
 export type {
   Brief, CeilingView, CheckView, ClockUse, ComparedMetric, ComparedStep, CpuTime, CpuView, CurvePoint, Difference, DirectionView, DriveHealthView as DriveHealth,
-  EvidenceView, FeatureUse, Figure, FigureRow, FioCommand, GoalView, HostDelta, IoFailure, KneeView, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, LoopCell, LoopView, NeedView, OpenLoop, Overhead,
+  EvidenceView, FeatureUse, Figure, FigureRow, FioCommand, GoalView, HostDelta, IoFailure, KneeView, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, LoadPart, LoopCell, LoopView, NeedView, OpenLoop, Overhead,
   OwnSteadyView, PathsView, Picture as ArticlePicture, PicturePoint, Plan, PredictedView, PredictionView, PtsView, PublishedMetric, PurgeReport, ReadWrite, Reference, ReferencePoint, RunInfo, SeriesView, Side, Spread, SteadyView, Step as PlanStep,
   StepView, ArrayView, PairView, StageView, SurfaceView, ThreadCpu, ThreadRecord, Trust, Unit, Verdict, VerifyReport, Warning,
 } from "./generated/document";

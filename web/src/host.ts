@@ -83,7 +83,7 @@ export interface Inventory {
     sockets: number;
     cores: number;
     smt: string;
-    nodes: { id: number; cpus: string; memory_bytes: number | null }[];
+    nodes: { id: number; cpus: string | null; memory_bytes: number | null }[];
     frequency: { cpus: string; driver: string | null; governor: string | null }[];
     idle: { cpus: string; name: string; exit_latency_us: number; disabled: boolean }[];
     mitigations: { name: string; state: string }[];

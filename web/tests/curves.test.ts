@@ -209,6 +209,23 @@ describe("the document", () => {
     expect(mail[mail.length - 1]).toBe("fathom run --like 7");
   });
 
+  it("of an import names no command that would measure it again", () => {
+    const trust = { level: "not_judged" as const, reasons: [], mend: null };
+    const mail = asMail({ ...doc, trust, run: { ...doc.run, started: null } });
+    expect(mail).toContain("not judged: imported");
+    expect(mail.split("\n").pop()).toBe("fathom show 7 --details");
+  });
+
+  it("shows what an import does not say as unknown", () => {
+    const [step] = doc.steps;
+    if (!step) throw new Error("a step");
+    const imported = { ...step, queue_depth: 16, pattern: "unknown", role: { ...step.role, imported: { unknown: ["order" as const, "threads" as const, "depth" as const, "engine" as const] } } };
+    expect([c.threadsWord(imported), c.depthWord(imported), c.engineWord(imported), c.patternWord(imported.pattern)]).toEqual(["?", ">=16", "–", "unknown order"]);
+    expect(c.engineWord({ ...step, role: { ...step.role, imported: { engine: "windowsaio" } } })).toBe("windowsaio");
+    const [head, row] = toCsv([imported]).split("\r\n").map((line) => line.split(","));
+    expect(["engine", "threads", "queue_depth"].map((name) => row?.[head?.indexOf(name) ?? -1])).toEqual(["", "", ""]);
+  });
+
   it("says the same warning once, with all its steps", () => {
     expect(grouped([["a", "1"], ["b", "2"], ["a", "3"]])).toEqual([{ said: "a", labels: ["1", "3"] }, { said: "b", labels: ["2"] }]);
   });

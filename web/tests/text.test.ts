@@ -22,7 +22,7 @@ function said(leaf: unknown): string {
 }
 
 /** Words that the field writes the same way in every language: names of programs, units, settings, columns. */
-const SAME = /^(Fathom|IOPS|CPU|T|QD|lat|slat|clat|p\d+(\.\d+)?|#|–|±0|±95 %|MB\/s|MiB\/s|CPU\/IO|95 %|nr_requests|nomerges|iostats|rq_affinity|irqbalance|kernel\.io_uring_disabled|fathom run --like 7|read QD32, refused, io_uring …|)$/;
+const SAME = /^(Fathom|IOPS|CPU|T|QD|lat|slat|clat|p\d+(\.\d+)?|#|–|±0|±95 %|MB\/s|MiB\/s|CPU\/IO|95 %|nr_requests|nomerges|iostats|rq_affinity|irqbalance|kernel\.io_uring_disabled|fathom run --like 7|fathom show 7 --details|read QD32, refused, io_uring …|)$/;
 
 const others = (Object.keys(LANGUAGES) as Language[]).filter((code) => code !== "en");
 

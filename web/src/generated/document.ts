@@ -1665,6 +1665,23 @@ name: string,
 value: string, };
 
 /**
+ * Facts that an import adds to a step.
+ */
+export type ImportedLoad = { 
+/**
+ * Engine of the program that measured, where Fathom has no such engine.
+ */
+engine?: string, 
+/**
+ * Parts of the load that the file does not say.
+ */
+unknown?: Array<LoadPart>, 
+/**
+ * True for figures of reads, writes and trims together (fio's `unified_rw_reporting=mixed`).
+ */
+is_unified?: boolean, };
+
+/**
  * Failed I/Os of one kind.
  */
 export type IoFailure = { 
@@ -2078,6 +2095,11 @@ rate: Rate | null,
  * What holds threads back beside that.
  */
 pacing?: Pacing, };
+
+/**
+ * Part of a load that a file may leave out.
+ */
+export type LoadPart = "operations" | "order" | "threads" | "depth" | "engine" | "direct";
 
 /**
  * One workload of a loop over its measurement window; over all rounds where there is none.
@@ -2513,7 +2535,7 @@ export type Pattern = { "kind": "random" } | { "kind": "random_repeat" } | { "ki
 /**
  * Exponent, > 0 and != 1 is not required.
  */
-theta: number, } | { "kind": "hotspot", 
+theta: number, } | { "kind": "unknown" } | { "kind": "hotspot", 
 /**
  * In [1, 99].
  */
@@ -3415,6 +3437,10 @@ job?: string,
  */
 by_fio?: FioJob, 
 /**
+ * Facts of an imported load that the other fields of the step do not say.
+ */
+imported?: ImportedLoad, 
+/**
  * Round of a loop that is repeated until it is steady.
  */
 round?: Round, 
@@ -3608,9 +3634,9 @@ question: Message,
  */
 state: RunState, 
 /**
- * RFC 3339, UTC.
+ * RFC 3339, UTC; `None` for an import whose file does not say.
  */
-started: string, 
+started: string | null, 
 /**
  * RFC 3339, UTC.
  */
@@ -3785,9 +3811,9 @@ runs: Array<number>,
  */
 study: string, 
 /**
- * RFC 3339, UTC.
+ * RFC 3339, UTC; `None` for an import whose file does not say.
  */
-started: string, 
+started: string | null, 
 /**
  * How it stands.
  */
@@ -4735,7 +4761,7 @@ mend: Message | null, };
 /**
  * How far figures can be trusted.
  */
-export type TrustLevel = "simulated" | "not_measured" | "good" | "usable" | "poor";
+export type TrustLevel = "simulated" | "not_measured" | "not_judged" | "good" | "usable" | "poor";
 
 /**
  * Place in a block of four short steps A B B A: the step that is explained (A) and a probe (B) take turns, so that what

@@ -1,7 +1,7 @@
 /** The answer, and the figures that carry it. */
 
 import { adviceOf, intervalsOf, limitOf, nextOf } from "../brief";
-import { hasFigures, limitWord } from "../curves";
+import { hasFigures, limitWord, isImported } from "../curves";
 import type { Brief, Document, Figure, Json, StepView, Verdict } from "../document";
 import { command, copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, isChange, plusMinus } from "../format";
@@ -98,7 +98,7 @@ export function asMail(doc: Document): string {
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
   }
-  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${[trustWords(doc), ...counts(doc.steps)].filter((w) => w !== "").join(text.comma)}`, `fathom run --like ${doc.run.id}`);
+  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${[trustWords(doc), ...counts(doc.steps)].filter((w) => w !== "").join(text.comma)}`, isImported(doc) ? text.repeat.shown(doc.run.id) : text.repeat.again(doc.run.id));
   return out.join("\n");
 }
 

@@ -3,7 +3,7 @@
 import { QUANTILES, type Document, type LatencyView, type StepView } from "../document";
 import { el, facts, rich, smallTable } from "../dom";
 import { bytesBinary, count3, date, digits3, duration, figure, percent, quantile, time, whole } from "../format";
-import { limitWord } from "../curves";
+import { depthWord, engineWord, isUnknown, limitWord, threadsWord } from "../curves";
 import { say, text, word } from "../text";
 
 function latencyTable(step: StepView): HTMLElement | null {
@@ -22,7 +22,7 @@ function latencyTable(step: StepView): HTMLElement | null {
       if (found.kind === "value") return el("span", { title: intervalTitle(lat, q) }, found.text);
       return found.kind === "needs" ? el("span.needs", {}, text.steps.needs(duration(found.seconds))) : "–";
     });
-    const load = `T${step.threads} QD${step.queue_depth}`;
+    const load = `T${threadsWord(step)} QD${depthWord(step)}`;
     return [[el("span", { title: t.kindTitles[key] ?? "" }, `${name} ${load}`), time(lat.min), time(lat.mean), time(lat.stddev), ...cells, time(lat.max), whole(lat.samples)]];
   });
   if (rows.length === 0) return null;
@@ -52,8 +52,8 @@ function factRows(step: StepView, doc: Document): HTMLElement {
     [f.rate, step.rate_iops === null ? "" : `${count3(step.rate_iops)} IOPS`],
     [f.predicted, step.predicted ? `${count3(step.predicted.iops)} IOPS, ${time(step.predicted.lat_ns_mean)}` : ""],
     [f.placement, step.cpus.length > 0 ? `${word(step.placement)}${text.colon}CPU ${step.cpus.join(", ")}` : word(step.placement)],
-    [f.footprint, [step.footprint_bytes === null ? "" : `${bytesBinary(step.footprint_bytes)}, `, f.cache[step.direct ? 0 : 1] ?? ""]],
-    [text.detail.engine, [step.engine, step.mode].join(" ")],
+    [f.footprint, [step.footprint_bytes === null ? "" : `${bytesBinary(step.footprint_bytes)}, `, isUnknown(step, "direct") ? "" : f.cache[step.direct ? 0 : 1] ?? ""]],
+    [text.detail.engine, engineWord(step) === step.engine ? `${step.engine} ${step.mode}` : engineWord(step)],
     [f.busiest, busiest ? `CPU ${busiest[0]}, ${percent(busiest[1])}` : ""],
     [f.stolen, step.cpu && step.cpu.steal_pct > 0 ? percent(step.cpu.steal_pct / 100) : ""],
     [f.noInterval, step.iops_ci95_why_none ? say(step.iops_ci95_why_none) : ""],

@@ -66,7 +66,7 @@ export function load(doc: Document): HTMLElement | null {
   const beside = (metric: string): Mark[] =>
     marks(published.chosen(), metric, (p) => {
       const first = inFamily()[0]?.steps[0];
-      return first !== undefined && fitsLoad([first], false)(p) && inFamily().some((l) => l.kind === kindOf(p)) && isRandom(p) === (first.pattern !== "sequential");
+      return first !== undefined && first.pattern !== "unknown" && fitsLoad([first], false)(p) && inFamily().some((l) => l.kind === kindOf(p)) && isRandom(p) === (first.pattern !== "sequential");
     });
   const iops = picture(t.iopsOverQd, bendNote(all.map((l) => ({ ...l, loads: l.steps.map((s) => s.queue_depth) })), t.iopsOverQdNote, (range) => `QD ${range}`), IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
   const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));

@@ -27,7 +27,7 @@ export function isSameModel(subject: string, models: readonly string[]): boolean
 /** Whether a published load on one drive (or, without `single`, on any number) has the operation, order and block size of one of the steps. */
 export function fitsLoad(steps: readonly StepView[], anyDevices = false): (p: ReferencePoint) => boolean {
   const key = (kind: string, random: boolean, block: number | null): string => `${kind} ${random} ${block}`;
-  const known = new Set(steps.map((s) => key(opKind(s), s.pattern !== "sequential", s.block_size_bytes)));
+  const known = new Set(steps.filter((s) => s.pattern !== "unknown").map((s) => key(opKind(s), s.pattern !== "sequential", s.block_size_bytes)));
   return (p) => known.has(key(kindOf(p), isRandom(p), p.block_size_bytes)) && (anyDevices || (p.devices ?? 1) === 1) && (anyDevices || p.queue_depth !== null);
 }
 

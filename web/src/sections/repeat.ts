@@ -1,5 +1,6 @@
 /** What it takes to do it again, and what to know before believing it. */
 
+import { isImported } from "../curves";
 import type { Document, StepView } from "../document";
 import { copyButton, el, facts, rich, section, smallTable } from "../dom";
 import { say, text } from "../text";
@@ -63,7 +64,7 @@ export function repeat(doc: Document): HTMLElement {
     text.sections.repeat,
     block(t.warnings, warnings.length > 0 ? groupedList(warnings) : el("p.note", {}, t.noWarnings)),
     checks(doc.steps),
-    block(t.command, code(doc.run.command), el("p.note", {}, t.againLabel), code(t.again(doc.run.id))),
+    block(t.command, code(doc.run.command), ...(isImported(doc) ? [] : [el("p.note", {}, t.againLabel), code(t.again(doc.run.id))])),
     doc.run.plan.source === "" ? null : block(t.plan, code(doc.run.plan.source)),
     doc.run.plan.notes.length > 0 ? block(t.notes, el("ul", {}, ...doc.run.plan.notes.map((n) => el("li", {}, say(n))))) : null,
     commands.length > 0

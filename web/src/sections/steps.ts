@@ -1,6 +1,6 @@
 /** The table of every step: sorted, filtered and paged, so that a thousand steps cost no more than fifty. */
 
-import { answeredLatency, isOfSync, limitWord, opKind } from "../curves";
+import { answeredLatency, depthWord, isOfSync, limitWord, opKind, threadsWord } from "../curves";
 import { toCsv } from "../csv";
 import type { Document, Quantile, StepView } from "../document";
 import { copyButton, el, saveText, scroller, section } from "../dom";
@@ -33,8 +33,8 @@ function columns(): Column[] {
   const c = text.steps.columns;
   const h = text.steps.titles;
   return [
-    { key: "threads", label: c.threads, title: h.threads, cell: (s) => String(s.threads) },
-    { key: "queue_depth", label: c.qd, title: h.qd, cell: (s) => String(s.queue_depth) },
+    { key: "threads", label: c.threads, title: h.threads, cell: threadsWord },
+    { key: "queue_depth", label: c.qd, title: h.qd, cell: depthWord },
     { key: "iops", label: c.iops, title: null, cell: (s) => count3(s.iops) },
     { key: "ci", label: c.ci, title: h.ci, cell: (s) => plusMinus(s.iops_ci95, s.iops) || "–" },
     { key: "bytes_per_s", label: c.mb, title: null, cell: (s) => megabytes(s.bytes_per_s) },

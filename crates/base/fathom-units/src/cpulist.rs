@@ -32,6 +32,26 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, UnitError> {
     Ok(cpus)
 }
 
+/// CPUs of a bit map such as `00000003,0000000f`, as the kernel writes it: words of 32 bits, the highest first. Ascending.
+///
+/// # Errors
+/// When a word is no hexadecimal number of 32 bits, or a CPU is above 65535.
+pub fn parse_cpu_map(text: &str) -> Result<Vec<u32>, UnitError> {
+    let mut cpus = Vec::new();
+    for (word, digits) in (0_u32..).zip(text.trim().rsplit(',')) {
+        let is_word = (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        let bits = u32::from_str_radix(digits, 16).ok().filter(|_| is_word);
+        let bits = bits.ok_or_else(|| LIST.error(text, msg!("cpu-not-a-map", text = digits.to_owned())))?;
+        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| word * 32 + bit));
+    }
+    match cpus.last() {
+        Some(cpu) if *cpu > CPU_MAX => {
+            Err(LIST.error(text, msg!("cpu-too-large", cpu = cpu.to_string(), max = CPU_MAX)))
+        }
+        _ => Ok(cpus),
+    }
+}
+
 fn parse_cpu(text: &str, number: &str) -> Result<u32, UnitError> {
     let number = number.trim();
     if number.is_empty() {
@@ -85,6 +105,17 @@ mod tests {
             let error = parse_cpu_list(text).unwrap_err();
             assert!(english(&error.problem).contains(word), "{text}: {}", error.problem);
             assert!(english(&error.help).contains("0-3,8"));
+        }
+    }
+
+    #[test]
+    fn a_map_has_its_lowest_cpus_last() {
+        assert_eq!(parse_cpu_map("3"), Ok(vec![0, 1]));
+        let node: Vec<u32> = (0..6).chain(48..54).collect();
+        assert_eq!(parse_cpu_map("00000000,003f0000,0000003f\n"), Ok(node));
+        assert_eq!(parse_cpu_map("00000000"), Ok(Vec::new()));
+        for bad in ["", "x", "0000000ff", "+f", ",", "1,"] {
+            assert!(parse_cpu_map(bad).is_err(), "{bad}");
         }
     }
 

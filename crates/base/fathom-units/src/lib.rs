@@ -14,7 +14,7 @@ mod percentile;
 mod print;
 mod size;
 
-pub use cpulist::{format_cpu_list, parse_cpu_list};
+pub use cpulist::{format_cpu_list, parse_cpu_list, parse_cpu_map};
 pub use duration::{format_duration_ns, parse_duration_ns};
 pub use error::UnitError;
 pub use iops::{format_iops, parse_iops};

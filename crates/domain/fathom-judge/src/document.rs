@@ -195,8 +195,8 @@ pub struct RunInfo {
     pub question: Message,
     /// How it stands.
     pub state: RunState,
-    /// RFC 3339, UTC.
-    pub started: String,
+    /// RFC 3339, UTC; `None` for an import whose file does not say.
+    pub started: Option<String>,
     /// RFC 3339, UTC.
     pub finished: Option<String>,
     /// Wall time from start to finish, seconds.

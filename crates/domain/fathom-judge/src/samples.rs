@@ -155,7 +155,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
             study: "quick".into(),
             question: study.question_message(),
             state: fathom_record::RunState::Finished,
-            started: "2026-11-21T02:03:04Z".into(),
+            started: Some("2026-11-21T02:03:04Z".into()),
             finished: None,
             elapsed_s: None,
             command: "fathom run quick".into(),

@@ -71,6 +71,12 @@ pub fn trust_of_stand_in(stand_in: &str) -> Trust {
     Trust { level: TrustLevel::NotMeasured, reasons, mend: Some(msg!("trust-stand-in-mend")) }
 }
 
+/// Trust in the figures of an import: none is judged, because the file says nothing of the host.
+#[must_use]
+pub fn trust_of_import() -> Trust {
+    Trust { level: TrustLevel::NotJudged, reasons: Vec::new(), mend: None }
+}
+
 /// What the intervals are of, where the windows are too short for those of a long run.
 fn window(steps: &[&StepView]) -> Option<Message> {
     let is_blind = |s: &&&StepView| s.iops_ci95.is_some() && s.iops_ci95_blind_beyond_s.is_some();

@@ -20,7 +20,7 @@ use crate::document::{
 use crate::health::{drive_health, hot_intervals};
 use crate::precision::set_interval;
 use crate::proof::proofs;
-use crate::rfc3339::rfc3339;
+use crate::rfc3339::known_rfc3339;
 use crate::sentences::warning_text;
 use crate::stages::stages;
 use crate::steadiness::window_view;
@@ -225,6 +225,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     let runtime_s = record.runtime_ns as f64 / 1e9;
     let per_s = |n: u64| if runtime_s > 0.0 { n as f64 / runtime_s } else { 0.0 };
     let iops = per_s(record.ios());
+    let is_split = !step.role.imported.is_unified;
     let unsustainable = record.open_loop.as_ref().is_some_and(|o| o.unsustainable);
     let mut cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_allowed.iter().copied()).collect();
     cpus.sort_unstable();
@@ -240,7 +241,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
             StepState::Measured
         },
         cpus,
-        started: Some(rfc3339(record.started_unix_ns)),
+        started: known_rfc3339(record.started_unix_ns),
         runtime_s,
         setup_ms: record.setup_ns as f64 / 1e6,
         ios: record.ios(),
@@ -252,9 +253,9 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         depth: depth_view(record),
         clat_ns: other_latency(record, iops, unsustainable, |d| d.clat.as_ref()),
         service_ns: other_latency(record, iops, unsustainable, |d| d.service.as_ref()),
-        read: direction_view(record, Op::Read, runtime_s, unsustainable),
-        write: direction_view(record, Op::Write, runtime_s, unsustainable),
-        trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
+        read: direction_view(record, Op::Read, runtime_s, unsustainable).filter(|_| is_split),
+        write: direction_view(record, Op::Write, runtime_s, unsustainable).filter(|_| is_split),
+        trim: direction_view(record, Op::Trim, runtime_s, unsustainable).filter(|_| is_split),
         syncs: syncs_view(record, runtime_s, unsustainable),
         cpu: record.host.as_ref().and_then(|host| cpu_view(host, record.ios(), iops)),
         // A load that changes on purpose is neither steady nor not.

@@ -381,6 +381,7 @@ fn pattern(step: &Step) -> Words {
     match step.workload.pattern {
         Pattern::Sequential => Words::new("sequential", msg!("label-sequential")),
         Pattern::Random => Words::new("random", msg!("label-random")),
+        Pattern::Unknown => Words::new("unknown order", msg!("label-order-unknown")),
         Pattern::RandomRepeat => Words::new("random (repeating)", msg!("label-random-repeating")),
         Pattern::Zipf { theta } => Words::new(format!("zipf {theta}"), msg!("label-zipf", theta = theta.to_string())),
         Pattern::Hotspot { access_pct, space_pct } => Words::new(

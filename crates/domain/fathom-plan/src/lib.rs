@@ -14,6 +14,7 @@ mod file_ops;
 mod file_service;
 mod fio_job;
 mod goal;
+mod imported;
 mod io_order;
 mod knobs;
 mod label;
@@ -52,6 +53,7 @@ pub use fio_job::{
     knobs_from_fio, parse_fio, parse_fio_job,
 };
 pub use goal::{Goal, LatencyGoal};
+pub use imported::{ImportedLoad, LoadPart};
 pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,

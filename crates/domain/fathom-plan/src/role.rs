@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::by_fio::FioJob;
 use crate::goal::LatencyGoal;
+use crate::imported::{ImportedLoad, LoadPart};
 use crate::ranks::TakePart;
 use crate::rate_pair::RatePair;
 use crate::stage::Stage;
@@ -21,6 +22,10 @@ pub struct FioEntry {
     pub group: u32,
     /// True where the results of the group are one entry (`group_reporting`).
     pub is_grouped: bool,
+    /// What the job file says of the job (`description`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub description: Option<String>,
     /// Options of the job as they were given, and their values, `1` for a key that stood alone; empty where the step has
     /// several jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,6 +54,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub by_fio: Option<FioJob>,
+    /// Facts of an imported load that the other fields of the step do not say.
+    #[serde(skip_serializing_if = "ImportedLoad::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub imported: ImportedLoad,
     /// Round of a loop that is repeated until it is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -448,6 +457,12 @@ impl Role {
     #[must_use]
     pub fn beside(&self) -> Role {
         Role { settings: self.settings.clone(), ranks: self.ranks.clone(), ..Role::default() }
+    }
+
+    /// True for a part of an imported load that its file does not say.
+    #[must_use]
+    pub fn is_unknown(&self, part: LoadPart) -> bool {
+        self.imported.unknown.contains(&part)
     }
 
     /// Whether there is nothing to say.

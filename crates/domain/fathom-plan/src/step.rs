@@ -78,6 +78,8 @@ pub enum Pattern {
         /// Exponent, > 0 and != 1 is not required.
         theta: f64,
     },
+    /// Not said by the file of an imported load; no step with it can be run.
+    Unknown,
     /// `access_pct` of the I/O goes to the first `space_pct` of the region.
     Hotspot {
         /// In [1, 99].
@@ -394,10 +396,12 @@ impl Step {
         by_fio.map_or(self.engine.name == EngineName::Null, |job| job.place == FioPlace::Nothing)
     }
 
-    /// The word of its engine as people know it: fio's own word where fio runs the step.
+    /// The word of its engine as people know it: fio's own word where fio runs the step, or measured it.
     #[must_use]
     pub fn engine_word(&self) -> &str {
-        self.role.by_fio.as_ref().map_or(self.engine.name.as_str(), |job| &job.ioengine)
+        let imported = self.role.imported.engine.as_deref();
+        let by_fio = || self.role.by_fio.as_ref().map(|job| job.ioengine.as_str());
+        imported.or_else(by_fio).unwrap_or(self.engine.name.as_str())
     }
 
     /// Threads, over all targets.
@@ -458,7 +462,8 @@ impl Workload {
         if let Some(files) = self.order.files {
             return files.op.read_write();
         }
-        let of = |sequential, random| if matches!(self.pattern, Pattern::Sequential) { sequential } else { random };
+        let is_random = !matches!(self.pattern, Pattern::Sequential | Pattern::Unknown);
+        let of = |sequential, random| if is_random { random } else { sequential };
         let m = self.mix;
         match (m.read_pct > 0, m.write_pct > 0, m.trim_pct > 0) {
             (true, false, false) => of(ReadWrite::Read, ReadWrite::RandRead),
@@ -595,6 +600,7 @@ impl fmt::Display for Pattern {
             Pattern::Random => f.write_str("random"),
             Pattern::RandomRepeat => f.write_str("random_repeat"),
             Pattern::Sequential => f.write_str("sequential"),
+            Pattern::Unknown => f.write_str("unknown"),
             Pattern::Zipf { theta } => write!(f, "zipf:{theta}"),
             Pattern::Hotspot { access_pct, space_pct } => write!(f, "hotspot:{access_pct}/{space_pct}"),
         }
@@ -623,6 +629,7 @@ impl FromStr for Pattern {
                 "random" => Some(Pattern::Random),
                 "random_repeat" => Some(Pattern::RandomRepeat),
                 "sequential" => Some(Pattern::Sequential),
+                "unknown" => Some(Pattern::Unknown),
                 _ => None,
             },
             Some(("zipf", theta)) => {

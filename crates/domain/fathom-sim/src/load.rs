@@ -71,7 +71,8 @@ impl Draw {
             })
             .collect();
         let order = match workload.pattern {
-            Pattern::Sequential => Order::Sequential,
+            // No plan of unknown order is run: `Role::imported`.
+            Pattern::Sequential | Pattern::Unknown => Order::Sequential,
             Pattern::Random | Pattern::RandomRepeat => Order::Uniform,
             Pattern::Zipf { theta } => Order::Zipf { theta, key: splitmix64(seed) | 1 },
             Pattern::Hotspot { access_pct, space_pct } => {

@@ -4,6 +4,7 @@
 
 use fathom_judge::document::{CpuView, DirectionView, Document, LatencyView, StepView};
 use fathom_language::english;
+use fathom_plan::LoadPart;
 
 /// A column: its name and how to read it from a step.
 type Column = (&'static str, fn(&StepView) -> String);
@@ -43,7 +44,7 @@ const COLUMNS: &[Column] = &[
     ("targets", |s| s.targets.join(" ")),
     ("state", |s| s.state.to_string()),
     ("reason", |s| or_empty(s.reason.as_ref().map(english))),
-    ("engine", |s| s.engine.as_str().to_owned()),
+    ("engine", engine),
     ("mode", |s| s.mode.as_str().to_owned()),
     ("placement", |s| s.placement.as_str().to_owned()),
     ("cpus", |s| s.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")),
@@ -51,10 +52,10 @@ const COLUMNS: &[Column] = &[
     ("read_pct", |s| s.read_pct.to_string()),
     ("pattern", |s| s.pattern.to_string()),
     ("block_size_bytes", |s| s.block_size_bytes.to_string()),
-    ("direct", |s| s.direct.to_string()),
+    ("direct", |s| if_known(s, LoadPart::Direct, s.direct.to_string())),
     ("footprint_bytes", |s| or_empty(s.footprint_bytes)),
-    ("threads_per_target", |s| s.threads.to_string()),
-    ("queue_depth_per_thread", |s| s.queue_depth.to_string()),
+    ("threads_per_target", |s| if_known(s, LoadPart::Threads, s.threads.to_string())),
+    ("queue_depth_per_thread", |s| if_known(s, LoadPart::Depth, s.queue_depth.to_string())),
     ("devices", |s| s.devices.to_string()),
     ("rate_iops", |s| or_empty(s.rate_iops)),
     ("started_utc", |s| or_empty(s.started.as_ref())),
@@ -113,6 +114,17 @@ const COLUMNS: &[Column] = &[
     ("steady", |s| or_empty(s.steady.as_ref().map(|v| v.reached))),
     ("warnings", |s| s.warning_texts.iter().map(english).collect::<Vec<_>>().join("; ")),
 ];
+
+/// The engine in the words of the program that measured; empty where an import does not say.
+fn engine(step: &StepView) -> String {
+    let known = step.role.imported.engine.clone().unwrap_or_else(|| step.engine.as_str().to_owned());
+    if_known(step, LoadPart::Engine, known)
+}
+
+/// `value`; empty where an import does not say this part of the load.
+fn if_known(step: &StepView, part: LoadPart, value: String) -> String {
+    if step.role.is_unknown(part) { String::new() } else { value }
+}
 
 fn or_empty<T: ToString>(value: Option<T>) -> String {
     value.map(|v| v.to_string()).unwrap_or_default()

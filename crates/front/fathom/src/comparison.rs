@@ -7,7 +7,7 @@ use fathom_units::{format_iops, format_ns};
 
 use crate::answer::brief;
 use crate::table::{short_words, shorten};
-use crate::terminal::{fill, say};
+use crate::terminal::{date, fill, say};
 
 /// Columns of a step's label.
 const LABEL: usize = 24;
@@ -33,7 +33,7 @@ pub(crate) fn text(comparison: &Comparison) -> String {
             "{}  {title} · {} · {} · {}\n",
             side.name,
             side.study,
-            side.started,
+            date(side.started.as_deref()),
             side.state.as_str()
         ));
     }

@@ -126,6 +126,11 @@ pub(crate) fn fill(sentence: &str, indent: &str) -> String {
     out
 }
 
+/// A date for people.
+pub(crate) fn date(known: Option<&str>) -> &str {
+    known.unwrap_or("date unknown")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{fill, for_reader, sanitized};

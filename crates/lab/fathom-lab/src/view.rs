@@ -2,10 +2,11 @@
 
 use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
-use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepState, StepView};
+use fathom_judge::document::{Document, FioCommand, NextCommand, RunInfo, SCHEMA, StepState, StepView};
 use fathom_judge::{
-    Loops, StreamSets, add_prediction, is_lacking, ladders, references, rfc3339, set_limits, set_predicted,
-    set_stream_limits, stand_in, step_view, trust, trust_of_stand_in, verdicts, withhold_intervals,
+    Loops, StreamSets, add_prediction, is_lacking, known_rfc3339, ladders, references, report, rfc3339, set_limits,
+    set_predicted, set_stream_limits, stand_in, step_view, trust, trust_of_import, trust_of_stand_in, verdicts,
+    withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -82,6 +83,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         let stored = lab.load_step(run, index)?;
         let mut view = view_of(&head.plan.study, &stored.step, stored.outcome.as_ref());
         let record = stored.outcome.as_ref().ok();
+        if head.summary.is_import && view.phase == Phase::Measure && view.state == StepState::Measured {
+            view.state = StepState::Imported;
+        }
         if let Some(record) = record {
             loops.see(&stored.step, record);
             place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
@@ -114,6 +118,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         schema: SCHEMA,
         trust: Some(match stand_in(&host) {
             Some(system) => trust_of_stand_in(system),
+            None if head.summary.is_import && head.plan.machine.is_none() => trust_of_import(),
             None => trust(&steps, not_reached(&head, &steps), head.plan.machine.is_some()),
         }),
         verdict: Vec::new(),
@@ -154,6 +159,14 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     if let (Some(system), Some(first)) = (stand_in(&document.host), document.verdict.first_mut()) {
         first.caveats.insert(0, msg!("verdict-stand-in", system = system.to_owned()));
     }
+    if head.summary.is_import {
+        // Its run was measured elsewhere: no command measures it again.
+        let is_run = |next: &NextCommand| next.command.starts_with("fathom run");
+        let of_sides = document.comparison.iter_mut().map(|comparison| &mut comparison.brief);
+        for brief in document.verdict.iter_mut().map(|verdict| &mut verdict.brief).chain(of_sides) {
+            brief.next = brief.next.take().map(|next| if is_run(&next) { report(run.0) } else { next });
+        }
+    }
     if let Some(first) = document.verdict.first_mut().filter(|_| host_is_lost) {
         first.caveats.insert(0, msg!("verdict-host-lost"));
     }
@@ -182,16 +195,23 @@ fn place_in_run(view: &mut StepView, record: &StepRecord, run_started_unix_ns: u
 
 fn run_info(head: &RunHead) -> RunInfo {
     let run = &head.summary;
+    let finished = run.finished_unix_ns.filter(|_| run.started_unix_ns > 0);
     RunInfo {
         id: run.id.0,
         study: run.study.clone(),
         question: head.plan.question_message(),
         state: run.state,
-        started: rfc3339(run.started_unix_ns),
-        finished: run.finished_unix_ns.map(rfc3339),
-        elapsed_s: run.finished_unix_ns.map(|f| f.saturating_sub(run.started_unix_ns) as f64 / 1e9),
+        started: known_rfc3339(run.started_unix_ns),
+        finished: finished.map(rfc3339),
+        elapsed_s: finished.map(|f| f.saturating_sub(run.started_unix_ns) as f64 / 1e9),
         command: run.command_line.clone(),
         plan: head.plan.clone(),
-        fio_commands: head.plan.steps.iter().map(|s| FioCommand { step: s.index, command: fio_command(s) }).collect(),
+        fio_commands: head
+            .plan
+            .steps
+            .iter()
+            .filter(|s| s.role.imported.can_run())
+            .map(|s| FioCommand { step: s.index, command: fio_command(s) })
+            .collect(),
     }
 }

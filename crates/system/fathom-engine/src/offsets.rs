@@ -52,6 +52,7 @@ impl Repeating {
     /// Why, when the pattern's parameters make no sense.
     pub(crate) fn of(pattern: Pattern, count: u64) -> Result<Option<Self>, Message> {
         Ok(match pattern {
+            Pattern::Unknown => return Err(msg!("import-not-run")),
             Pattern::Random | Pattern::Sequential => None,
             Pattern::RandomRepeat => Some(Repeating::Uniform),
             Pattern::Zipf { theta } => {

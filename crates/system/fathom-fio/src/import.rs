@@ -1,15 +1,17 @@
 //! fio's JSON, 3.0 and newer: `jobs` or `client_stats` become steps.
 
-use fathom_message::{Message, Quantity, Unit, msg};
-use fathom_plan::{Op, Plan, Step, StudyHead};
-use fathom_record::{Direction, Latency, StepRecord, Warning};
+mod totals;
+
+use fathom_message::{Message, msg};
+use fathom_plan::{Op, OpMix, Plan, Step, StudyHead};
+use fathom_record::{StepRecord, Warning};
 use serde_json::{Map, Value, json};
 
+use self::totals::Totals;
 use crate::Imported;
 use crate::error::ImportError;
-use crate::latency::{self, count, has_distribution};
 use crate::options::Options;
-use crate::step::{JobHead, Measured, step};
+use crate::step::{JobHead, Measured, mix_of, step, verify_step};
 use crate::text::Found;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -17,8 +19,6 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// The name fio gives its sum over clients.
 const ALL_CLIENTS: &str = "All clients";
-
-const DIRECTIONS: [(Op, &str); 3] = [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")];
 
 /// One entry of `jobs` or `client_stats`.
 struct Entry<'a> {
@@ -29,11 +29,20 @@ struct Entry<'a> {
     host: Option<&'a str>,
     group: u64,
     options: Options,
+    /// False for an entry without options of its own, as `fio --client` writes some: what it did is not known.
+    has_options: bool,
 }
 
 impl Entry<'_> {
     fn same_job(&self, other: &Entry<'_>) -> bool {
         (self.name, self.host, self.group, &self.options) == (other.name, other.host, other.group, &other.options)
+    }
+
+    /// The least number of I/Os that were in flight for some of the time.
+    fn depth_min(&self) -> u32 {
+        let levels = self.object.get("iodepth_level").and_then(Value::as_object).into_iter().flatten();
+        let used = levels.filter(|(_, pct)| pct.as_f64().is_some_and(|pct| pct > 0.0));
+        used.filter_map(|(level, _)| level.trim_start_matches(">=").parse().ok()).max().unwrap_or(1)
     }
 
     fn own(&self) -> bool {
@@ -51,7 +60,12 @@ pub fn import_fio(found: &Found, file: &str) -> Result<Imported, ImportError> {
     let entries = entries(root, file)?;
     let ended_ns = ended_unix_ns(root);
     let mut notes = found.notes(file);
+    if !found.earlier.is_empty() {
+        found.is_one_run(file)?;
+        notes.push(msg!("import-fio-last-document", count = found.earlier.len() + 1));
+    }
     let mut steps = Vec::new();
+    let mut timeless = Vec::new();
     let mut at = 0;
     while at < entries.len() {
         let threads = entries[at].options.number("numjobs").unwrap_or(1).max(1);
@@ -59,9 +73,15 @@ pub fn import_fio(found: &Found, file: &str) -> Result<Imported, ImportError> {
         // Without group_reporting fio prints each of its numjobs jobs; with it, one entry for all.
         let taken = if same >= threads as usize { threads as usize } else { same };
         let threads = if taken == 1 { threads } else { taken as u32 };
-        steps.push(step_of(&entries[at..at + taken], steps.len() as u32, threads, ended_ns, version, file)?);
+        let job = Job { entries: &entries[at..at + taken], threads, ended_ns, version, file };
+        job.add_steps(&mut steps, &mut timeless)?;
         at += taken;
     }
+    if let Some((place, ios)) = timeless.first().filter(|_| steps.is_empty()) {
+        let what = msg!("import-fio-no-runtime", ios = ios.to_string());
+        return Err(content(file, place, what, msg!("import-fio-no-runtime-help")));
+    }
+    notes.extend(timeless.iter().map(timeless_note));
     note_concurrent(&entries, &mut notes);
     if ended_ns > 0 && steps.len() > 1 {
         notes.push(msg!("import-fio-start"));
@@ -115,13 +135,14 @@ fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportErro
         if name == ALL_CLIENTS {
             continue;
         }
-        let own = object.get("job options").and_then(Value::as_object).unwrap_or(&empty);
+        let own = object.get("job options").and_then(Value::as_object);
         entries.push(Entry {
             object,
             name,
             host: object.get("hostname").and_then(Value::as_str).filter(|host| !host.is_empty()),
             group: object.get("groupid").and_then(Value::as_u64).unwrap_or(0),
-            options: Options::of(global.unwrap_or(&empty), own),
+            options: Options::of(global.unwrap_or(&empty), own.unwrap_or(&empty)),
+            has_options: own.is_some(),
             place,
         });
     }
@@ -133,67 +154,86 @@ fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportErro
 
 /// Jobs of one group ran at the same time; each alone does not say what the target gave.
 fn note_concurrent(entries: &[Entry<'_>], notes: &mut Vec<Message>) {
-    let together = |a: &Entry<'_>, b: &Entry<'_>| a.group == b.group && !a.same_job(b);
+    // What clients on different hosts work on need not be the same.
+    let together = |a: &Entry<'_>, b: &Entry<'_>| a.group == b.group && a.host == b.host && !a.same_job(b);
     if let Some(pair) = entries.windows(2).find(|pair| together(&pair[0], &pair[1])) {
         let (a, b) = (pair[0].name, pair[1].name);
         notes.push(msg!("import-fio-together", a = a.to_owned(), b = b.to_owned()));
     }
 }
 
-fn step_of(
-    entries: &[Entry<'_>],
-    index: u32,
+/// Entries that are one job, with what the file says of all jobs.
+struct Job<'a> {
+    entries: &'a [Entry<'a>],
     threads: u32,
     ended_ns: u64,
-    version: Option<&str>,
-    file: &str,
-) -> Result<(Step, StepRecord), ImportError> {
-    let first = &entries[0];
-    let mut notes = Vec::new();
-    let totals = totals(entries, version, file, &mut notes)?;
-    let (ios, bytes) = totals.directions.iter().fold((0, 0), |(i, b), d| (i + d.ios, b + d.bytes));
-    let (name, host, own) = (first.name, first.host, first.own());
-    let head = JobHead { index, name, host, threads, options: &first.options, own };
-    let measured = Measured { runtime_ns: totals.runtime_ns, ios, bytes };
-    let step = step(&head, &measured, &mut notes).map_err(|(option, what)| {
-        content(file, &format!("{}.job options.{option}", first.place), what, msg!("import-engines"))
-    })?;
-    cpu_note(entries, &mut notes);
-    Ok((step, record(entries, totals, ended_ns, notes)))
+    version: Option<&'a str>,
+    file: &'a str,
 }
 
-/// What fio measured of a job, or of several that are one.
-struct Totals {
-    directions: Vec<Direction>,
-    syncs: Option<Direction>,
-    runtime_ns: u64,
-}
-
-fn totals(
-    entries: &[Entry<'_>],
-    version: Option<&str>,
-    file: &str,
-    notes: &mut Vec<Message>,
-) -> Result<Totals, ImportError> {
-    let mut directions: Vec<Direction> = Vec::new();
-    let mut runtime_ns = 0;
-    for entry in entries {
-        for (op, key) in DIRECTIONS {
-            let Some(object) = entry.object.get(key).and_then(Value::as_object) else { continue };
-            let place = format!("{}.{key}", entry.place);
-            let Some((direction, ran_ns)) = direction(op, object, &place, version, file, notes)? else { continue };
-            runtime_ns = runtime_ns.max(ran_ns);
-            match directions.iter_mut().find(|d| d.op == op) {
-                None => directions.push(direction),
-                Some(into) => merge(into, direction, notes),
-            }
+impl Job<'_> {
+    /// Adds the step of the job, and one of the reads that verified its writes. Figures without a run time have no rate
+    /// and go to `timeless`; a job that has no others has no step.
+    fn add_steps(
+        &self,
+        steps: &mut Vec<(Step, StepRecord)>,
+        timeless: &mut Vec<(String, u64)>,
+    ) -> Result<(), ImportError> {
+        let first = &self.entries[0];
+        let mut notes = Vec::new();
+        let asked = mix_of(&first.options);
+        let unified_op = match asked {
+            Some(OpMix::WRITE) => Op::Write,
+            Some(OpMix { trim_pct: 100, .. }) => Op::Trim,
+            _ => Op::Read,
+        };
+        let mut totals = Totals::of(self.entries, unified_op, self.version, self.file, &mut notes)?;
+        let is_unified = totals.is_unified && !asked.is_some_and(|mix| mix == OpMix::READ || mix.read_pct == 0);
+        timeless.append(&mut totals.timeless);
+        let verifies = asked == Some(OpMix::WRITE) && first.options.verifies() && !totals.is_unified;
+        let verified = verifies.then(|| totals.take_reads()).flatten();
+        let verified_ns = verified.as_ref().map_or(0, Totals::runtime_ns);
+        let head = |index: usize| JobHead {
+            index: index as u32,
+            name: first.name,
+            host: first.host,
+            threads: self.threads,
+            options: &first.options,
+            has_options: first.has_options,
+            depth_min: first.depth_min(),
+            own: first.own(),
+        };
+        let refused = |(option, what): (&'static str, Message)| {
+            content(self.file, &format!("{}.job options.{option}", first.place), what, msg!("import-workloads"))
+        };
+        if !totals.directions.is_empty() || verified.is_none() && timeless.is_empty() {
+            let mut notes = notes.clone();
+            let measured = Measured::of(&totals, is_unified);
+            let step = step(&head(steps.len()), &measured, &mut notes).map_err(refused)?;
+            cpu_note(self.entries, &mut notes);
+            steps.push((step, record(self.entries, totals, self.ended_ns.saturating_sub(verified_ns), notes)));
         }
+        let Some(verified) = verified else { return Ok(()) };
+        if first.options.number("verify_backlog").is_some_and(|writes| writes > 0) {
+            // These reads ran between the writes, and fio has no time of theirs.
+            let (ios, _) = verified.moved();
+            if let Some((_, record)) = steps.last_mut() {
+                let text = msg!("import-fio-backlog", place = first.place.clone(), ios = ios.to_string());
+                record.warnings.push(Warning::Note { text });
+            }
+            return Ok(());
+        }
+        let step = verify_step(&head(steps.len()), &Measured::of(&verified, false), &mut notes).map_err(refused)?;
+        notes.push(msg!("import-fio-verify-reads"));
+        cpu_note(self.entries, &mut notes);
+        steps.push((step, record(self.entries, verified, self.ended_ns, notes)));
+        Ok(())
     }
-    let syncs = entries.iter().filter_map(|entry| syncs(entry.object)).reduce(|mut all, more| {
-        merge(&mut all, more, notes);
-        all
-    });
-    Ok(Totals { directions, syncs, runtime_ns })
+}
+
+fn timeless_note((place, ios): &(String, u64)) -> Message {
+    let why = msg!("import-fio-no-runtime", ios = ios.to_string());
+    msg!("import-at", place = place.clone(), what = why)
 }
 
 /// The records of jobs that ran here, by their names, in the order of `names`. Jobs of one name are one: fio's clones.
@@ -217,7 +257,8 @@ pub(crate) fn records_by_name(found: &Found, names: &[String], file: &str) -> Re
             return Err(content(file, name, msg!("import-no-job"), help));
         }
         let mut notes = Vec::new();
-        let totals = totals(&entries, version, file, &mut notes)?;
+        let totals = Totals::of(&entries, Op::Read, version, file, &mut notes)?;
+        notes.extend(totals.timeless.iter().map(timeless_note));
         Ok(record(&entries, totals, ended_ns, notes))
     };
     names.iter().zip(by_name).map(record_of).collect()
@@ -227,113 +268,14 @@ fn record(entries: &[Entry<'_>], totals: Totals, ended_ns: u64, mut notes: Vec<M
     notes.dedup();
     let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
     warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
-    let Totals { directions, syncs, runtime_ns } = totals;
+    let runtime_ns = totals.runtime_ns();
     StepRecord {
         started_unix_ns: ended_ns.saturating_sub(runtime_ns),
         runtime_ns,
-        directions,
-        syncs,
+        directions: totals.directions.into_iter().map(|(direction, _)| direction).collect(),
+        syncs: totals.syncs,
         warnings,
         ..StepRecord::default()
-    }
-}
-
-/// fio's syncs between the writes. Its own number of them is 0 in some versions; the samples count them.
-fn syncs(object: &Map<String, Value>) -> Option<Direction> {
-    let lat = object.get("sync")?.get("lat_ns")?.as_object().and_then(latency::parse)?;
-    let ios = count(&lat);
-    (ios > 0).then_some(Direction {
-        op: Op::Sync,
-        ios,
-        bytes: 0,
-        short_ios: 0,
-        lat,
-        slat: None,
-        clat: None,
-        service: None,
-    })
-}
-
-/// Totals of a direction and how long it ran; `None` when nothing completed.
-fn direction(
-    op: Op,
-    object: &Map<String, Value>,
-    place: &str,
-    version: Option<&str>,
-    file: &str,
-    notes: &mut Vec<Message>,
-) -> Result<Option<(Direction, u64)>, ImportError> {
-    if object.contains_key("clat") && !object.contains_key("clat_ns") {
-        let version = version.map_or_else(|| msg!("import-fio-unknown"), Message::verbatim);
-        return Err(ImportError::OldFio { file: file.to_owned(), version });
-    }
-    let number = |key: &str| {
-        let value = object.get(key).and_then(Value::as_u64);
-        value.ok_or_else(|| {
-            content(file, &format!("{place}.{key}"), msg!("import-no-number"), msg!("import-no-number-help"))
-        })
-    };
-    let ios = number("total_ios")?;
-    if ios == 0 {
-        return Ok(None);
-    }
-    let (bytes, runtime_ms) = (number("io_bytes")?, number("runtime")?);
-    let kind = |key: &str| object.get(key).and_then(Value::as_object).filter(|o| !o.contains_key("fathom_note"));
-    let (slat, clat) = (kind("slat_ns").and_then(latency::parse), kind("clat_ns").and_then(latency::parse));
-    let lat = response(kind("lat_ns").and_then(latency::parse), clat.as_ref(), place, notes);
-    if let Latency::Samples(samples) = &lat
-        && samples.count() != ios
-    {
-        notes.push(msg!(
-            "import-fio-bins",
-            place = place.to_owned(),
-            bins = samples.count().to_string(),
-            ios = ios.to_string()
-        ));
-    }
-    let short_ios = object.get("short_ios").and_then(Value::as_u64).unwrap_or(0);
-    let direction = Direction { op, ios, bytes, short_ios, lat, slat, clat, service: None };
-    // fio rounds down: a direction that did something did not do it in no time.
-    Ok(Some((direction, runtime_ms.max(1) * NS_PER_MS)))
-}
-
-/// lat where its distribution is known, else clat: fio keeps percentiles of lat only when asked.
-fn response(lat: Option<Latency>, clat: Option<&Latency>, place: &str, notes: &mut Vec<Message>) -> Latency {
-    match (lat, clat) {
-        (Some(lat), _) if has_distribution(&lat) => lat,
-        (lat, Some(clat)) if has_distribution(clat) || lat.is_none() => {
-            notes.push(match lat {
-                Some(Latency::Quoted(quoted)) if count(clat) > 0 => {
-                    let mean = Quantity::new(quoted.mean_ns, Unit::Ns);
-                    msg!("import-fio-clat-mean", place = place.to_owned(), mean = mean)
-                }
-                _ => msg!("import-fio-clat", place = place.to_owned()),
-            });
-            clat.clone()
-        }
-        (Some(lat), _) => lat,
-        (None, _) => {
-            notes.push(msg!("import-fio-no-latencies", place = place.to_owned()));
-            Latency::Quoted(fathom_record::QuotedLatency::default())
-        }
-    }
-}
-
-fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<Message>) {
-    let had = has_distribution(&into.lat);
-    into.ios += from.ios;
-    into.bytes += from.bytes;
-    into.short_ios += from.short_ios;
-    let pair = |a: Option<Latency>, b: Option<Latency>| match (a, b) {
-        (Some(a), Some(b)) => Some(latency::merge(a, &b)),
-        _ => None,
-    };
-    into.slat = pair(into.slat.take(), from.slat);
-    into.clat = pair(into.clat.take(), from.clat);
-    let lat = std::mem::replace(&mut into.lat, Latency::Quoted(fathom_record::QuotedLatency::default()));
-    into.lat = latency::merge(lat, &from.lat);
-    if had && !has_distribution(&into.lat) {
-        notes.push(msg!("import-fio-no-merge"));
     }
 }
 

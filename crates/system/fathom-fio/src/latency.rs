@@ -7,9 +7,15 @@ use serde_json::{Map, Value};
 /// Longest latency, and most I/Os, that the lab can hold; what a file has beyond is no measurement.
 const LARGEST: u64 = i64::MAX as u64;
 
-/// `slat_ns`, `clat_ns` or `lat_ns` of a direction; `None` when fio did not record it.
-pub(crate) fn parse(object: &Map<String, Value>) -> Option<Latency> {
-    let count = object.get("N").and_then(Value::as_u64).filter(|n| (1..=LARGEST).contains(n))?;
+/// `slat_ns`, `clat_ns` or `lat_ns` of a direction with `ios` I/Os; `None` when fio did not record it. Before 3.18 fio
+/// did not write the number of samples: each I/O has one, unless all figures are 0.
+pub(crate) fn parse(object: &Map<String, Value>, ios: u64) -> Option<Latency> {
+    let is_recorded = || object.get("max").and_then(Value::as_f64).is_some_and(|max| max > 0.0);
+    let count = match object.get("N") {
+        Some(count) => count.as_u64(),
+        None => Some(ios).filter(|_| is_recorded()),
+    };
+    let count = count.filter(|n| (1..=LARGEST).contains(n))?;
     let float = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let [min_ns, max_ns] = ["min", "max"].map(|key| (float(key) as u64).min(LARGEST));
     if let Some(bins) = object.get("bins").and_then(Value::as_object).filter(|bins| !bins.is_empty()) {
@@ -132,18 +138,18 @@ mod tests {
     #[test]
     fn figures_beyond_what_can_be_measured_are_cut_or_left_out() {
         let bins = |bins: Value| json!({"min": 1, "max": 1.9e19, "mean": 2.0, "stddev": 0.0, "N": 3, "bins": bins});
-        let Some(Latency::Samples(h)) = parse(&object(&bins(json!({"18446744073709551615": 3})))) else {
+        let Some(Latency::Samples(h)) = parse(&object(&bins(json!({"18446744073709551615": 3}))), 3) else {
             panic!("bins are samples")
         };
         assert_eq!((h.count(), h.max_ns()), (3, Some(LARGEST)));
-        assert_eq!(parse(&object(&bins(json!({"1": u64::MAX, "2": u64::MAX})))), None);
+        assert_eq!(parse(&object(&bins(json!({"1": u64::MAX, "2": u64::MAX}))), 3), None);
     }
 
     #[test]
     fn bins_keep_count_minimum_and_maximum() {
         let source = json!({"min": 780, "max": 1_450_500, "mean": 1.0, "stddev": 1.0, "N": 13,
                             "bins": {"1449984": 1, "788": 2, "65280": 10}});
-        let Some(Latency::Samples(h)) = parse(&object(&source)) else { panic!("bins are samples") };
+        let Some(Latency::Samples(h)) = parse(&object(&source), 13) else { panic!("bins are samples") };
         assert_eq!((h.count(), h.min_ns(), h.max_ns()), (13, Some(780), Some(1_450_500)));
         assert_eq!(h.count_above(1000), 11);
     }
@@ -151,13 +157,26 @@ mod tests {
     #[test]
     fn one_sample_stays_one_sample() {
         let source = json!({"min": 780, "max": 780, "mean": 780.0, "stddev": 0.0, "N": 1, "bins": {"788": 1}});
-        let Some(Latency::Samples(h)) = parse(&object(&source)) else { panic!("bins are samples") };
+        let Some(Latency::Samples(h)) = parse(&object(&source), 13) else { panic!("bins are samples") };
         assert_eq!((h.count(), h.min_ns(), h.max_ns()), (1, Some(780), Some(780)));
     }
 
     #[test]
     fn nothing_recorded_is_no_latency() {
-        assert_eq!(parse(&object(&json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}))), None);
+        let nothing = json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0});
+        assert_eq!(parse(&object(&nothing), 7), None);
+        let mut counted = object(&nothing);
+        counted.insert("N".to_owned(), json!(0));
+        assert_eq!(parse(&counted, 7), None);
+    }
+
+    #[test]
+    fn a_latency_without_its_number_of_samples_has_one_for_each_io() {
+        // As fio 3.0 to 3.17 write it.
+        let old =
+            json!({"min": 1001, "max": 5067, "mean": 1257.5, "stddev": 512.25, "percentile": {"99.000000": 5088}});
+        let Some(Latency::Quoted(quoted)) = parse(&object(&old), 64) else { panic!("figures without bins") };
+        assert_eq!((quoted.count, quoted.mean_ns, quoted.quantiles), (64, 1257.5, vec![(0.99, 5088)]));
     }
 
     #[test]

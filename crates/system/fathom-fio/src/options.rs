@@ -46,6 +46,11 @@ impl Options {
         duration_ns(self.text(key)?)
     }
 
+    /// True for a job that verifies what it wrote.
+    pub(crate) fn verifies(&self) -> bool {
+        self.text("verify").is_some_and(|kind| !matches!(kind, "0" | "null")) && self.text("do_verify") != Some("0")
+    }
+
     /// As sections of an fio job file.
     pub(crate) fn to_section(&self, name: &str) -> String {
         let mut out = format!("[{name}]\n");

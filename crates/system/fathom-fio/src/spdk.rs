@@ -23,6 +23,8 @@ pub use self::table::is_perf_table;
 use self::table::{NS_PER_US, Row, rates_of, rows_of};
 
 const NS_PER_S: f64 = 1e9;
+/// Stands once in the head of a table.
+const TABLE_HEAD: &str = "Latency(us)";
 const BYTES_PER_MIB: f64 = (1 << 20) as f64;
 /// What the figures of a table may differ by for their two decimals.
 const ROUNDING: f64 = 0.02;
@@ -43,26 +45,64 @@ pub fn is_bdevperf(value: &Value) -> bool {
     first.is_some_and(|job| job.get("queue_depth").is_some() && job.get("iops").is_some())
 }
 
-/// Takes in what `spdk_nvme_perf` printed. The table says nothing of the load: the command has to stand in a line before.
+/// Takes in what `spdk_nvme_perf` printed, of one run or of several. A table says nothing of its load: the command has to
+/// stand in a line before it.
 ///
 /// # Errors
 /// [`ImportError`] with what is missing or does not fit.
 pub fn import_perf(text: &str, file: &str) -> Result<Imported, ImportError> {
-    let command = text.lines().find_map(words_of_command);
-    let words = command
-        .ok_or_else(|| content(file, "", msg!("import-spdk-no-command"), msg!("import-spdk-no-command-help")))?;
-    let load = load_of(&words, file)?;
-    let mut rows = rows_of(text);
-    for row in rows.iter_mut().filter(|row| row.samples.is_none()) {
-        row.latency.count = (row.iops * load.runtime_s).round() as u64;
+    let mut sets = Vec::new();
+    let mut commands = Vec::new();
+    let mut notes = Vec::new();
+    for (command, output) in runs_of(text) {
+        let mut rows = rows_of(&output);
+        let Some(words) = command else {
+            if rows.is_empty() {
+                continue;
+            }
+            return Err(content(file, "", msg!("import-spdk-no-command"), msg!("import-spdk-no-command-help")));
+        };
+        if rows.is_empty() {
+            notes.push(msg!("import-spdk-no-table", command = words.join(" ")));
+            continue;
+        }
+        if output.matches(TABLE_HEAD).count() > 1 {
+            let what = msg!("import-spdk-two-tables", command = words.join(" "));
+            return Err(content(file, "", what, msg!("import-spdk-no-command-help")));
+        }
+        let load = load_of(&words, file)?;
+        for row in rows.iter_mut().filter(|row| row.samples.is_none()) {
+            row.latency.count = (row.iops * load.runtime_s).round() as u64;
+        }
+        let (iops, mib_per_s) = output.lines().filter_map(rates_of).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+        let said = iops * load.block_bytes as f64 / BYTES_PER_MIB;
+        if (said - mib_per_s).abs() > ROUNDING * mib_per_s.max(1.0) {
+            let what = msg!("import-spdk-other-command", bytes = load.block_bytes);
+            return Err(content(file, "-o", what, msg!("import-spdk-no-command-help")));
+        }
+        sets.push((load, rows));
+        commands.push(words.join(" "));
     }
-    let (iops, mib_per_s) = text.lines().filter_map(rates_of).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
-    let said = iops * load.block_bytes as f64 / BYTES_PER_MIB;
-    if (said - mib_per_s).abs() > ROUNDING * mib_per_s.max(1.0) {
-        let what = msg!("import-spdk-other-command", bytes = load.block_bytes);
-        return Err(content(file, "-o", what, msg!("import-spdk-no-command-help")));
+    if sets.is_empty() {
+        return Err(content(file, "", msg!("import-spdk-no-command"), msg!("import-spdk-no-command-help")));
     }
-    imported("spdk_nvme_perf", &words.join(" "), file, &[(load, rows)], Vec::new())
+    imported("spdk_nvme_perf", &commands.join("\n"), file, &sets, notes)
+}
+
+/// The parts of a text that begin with a command, each with its output; what stands before the first command has none.
+fn runs_of(text: &str) -> Vec<(Option<Vec<String>>, String)> {
+    let mut out: Vec<(Option<Vec<String>>, String)> = vec![(None, String::new())];
+    for line in text.lines() {
+        match (words_of_command(line), out.last_mut()) {
+            (Some(words), _) => out.push((Some(words), String::new())),
+            (None, Some((_, output))) => {
+                output.push_str(line);
+                output.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    out
 }
 
 /// Takes in what `bdevperf` answered.
@@ -111,7 +151,13 @@ pub fn import_bdevperf(found: &Found, file: &str) -> Result<Imported, ImportErro
             None => sets.push((load, vec![row])),
         }
     }
-    imported("bdevperf", "", file, &sets, found.notes(file))
+    let mut notes = found.notes(file);
+    if let [(first, _), (second, _), ..] = &sets[..] {
+        // Its jobs run at the same time.
+        let name = |load: &LoadOf| format!("{} {} QD{}", load.workload, load.block_bytes, load.queue_depth);
+        notes.push(msg!("import-fio-together", a = name(first), b = name(second)));
+    }
+    imported("bdevperf", "", file, &sets, notes)
 }
 
 fn imported(
@@ -123,10 +169,6 @@ fn imported(
 ) -> Result<Imported, ImportError> {
     if sets.iter().all(|(_, rows)| rows.iter().all(|row| row.latency.count == 0)) {
         return Err(content(file, "", msg!("import-spdk-nothing"), msg!("import-spdk-no-figure-help")));
-    }
-    if let [(first, _), (second, _), ..] = sets {
-        let name = |load: &LoadOf| format!("{} {} QD{}", load.workload, load.block_bytes, load.queue_depth);
-        notes.push(msg!("import-fio-together", a = name(first), b = name(second)));
     }
     notes.push(msg!("import-spdk-engine", program = program.to_owned(), engine = EngineName::Nvme.as_str()));
     let mut steps = Vec::new();
@@ -185,9 +227,19 @@ fn step_of(
     let bytes = ios * load.block_bytes;
     let runtime_ns = (load.runtime_s * NS_PER_S) as u64;
     let mut notes = Vec::new();
-    let head = JobHead { index, name: program, host: None, threads, options: &options, own: false };
-    let made = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes);
-    let step = made.map_err(|(option, what)| content(file, option, what, msg!("import-engines")))?;
+    let head = JobHead {
+        index,
+        name: program,
+        host: None,
+        threads,
+        options: &options,
+        has_options: true,
+        depth_min: 1,
+        own: false,
+    };
+    let measured = Measured { runtime_ns, ios, bytes, by_op: vec![(op, ios)], is_unified: false };
+    let made = step(&head, &measured, &mut notes);
+    let step = made.map_err(|(option, what)| content(file, option, what, msg!("import-workloads")))?;
     let lat = latency_of(rows);
     let failed: u64 = rows.iter().map(|row| row.failed).sum();
     let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
@@ -202,15 +254,21 @@ fn latency_of(rows: &[Row]) -> Latency {
     lat.unwrap_or_else(|| Latency::Quoted(QuotedLatency::default()))
 }
 
-/// The words of a line with the command: `$ sudo spdk_nvme_perf -q 32 -r 'trtype:PCIe traddr:0000:04:00.0'`.
+/// The words of a line with the command: `$ sudo spdk_nvme_perf -q 32 -r 'trtype:PCIe traddr:0000:04:00.0'`. SPDK called the
+/// program `perf` before 23.05, as the `perf` of Linux is called: of that name only what has SPDK's options is a command.
 fn words_of_command(line: &str) -> Option<Vec<String>> {
+    // DPDK repeats the name of the program before options of its own.
+    if line.contains("EAL") {
+        return None;
+    }
     let words = shell_words(line);
-    let at = words.iter().position(|word| {
-        let program = word.rsplit('/').next().unwrap_or(word);
-        program == "spdk_nvme_perf" || word.ends_with("nvme/perf/perf")
+    let has_load = |at: usize| words[at..].iter().any(|w| w.starts_with("-q") || w.starts_with("--io-depth"));
+    let at = words.iter().enumerate().rposition(|(at, word)| match word.rsplit('/').next() {
+        Some("spdk_nvme_perf") => words.len() > at + 1,
+        Some("perf") => has_load(at),
+        _ => false,
     })?;
-    let words = words[at..].to_vec();
-    (words.len() > 1).then_some(words)
+    Some(words[at..].to_vec())
 }
 
 /// Words as a shell parts them, quotes taken off.
@@ -265,9 +323,13 @@ fn load_of(words: &[String], file: &str) -> Result<LoadOf, ImportError> {
             )
         })
     };
+    // Up to 18.x the size of an I/O was `-s`, which is a size of memory since.
+    let size = number('o', "io-size");
+    let size =
+        if value('o', "io-size").is_err() && value('s', "io-size").is_ok() { number('s', "io-size") } else { size };
     Ok(LoadOf {
         workload: value('w', "io-pattern")?,
-        block_bytes: number('o', "io-size")?.into(),
+        block_bytes: size?.into(),
         queue_depth: number('q', "io-depth")?,
         runtime_s: number('t', "time")?.into(),
     })

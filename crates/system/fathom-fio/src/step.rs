@@ -2,18 +2,23 @@
 
 use fathom_message::{Arg, Message, msg};
 use fathom_plan::{
-    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify, Workload, WriteThrough, fio_bytes,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, ImportedLoad, Load, LoadPart, Mode, Op, OpMix, Pattern,
+    Phase, Placement, Rate, RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify, Workload,
+    WriteThrough, fio_bytes,
 };
 
 use crate::options::size_word;
 use crate::options::{Options, block_split, cpu_list, file_names};
 
-/// What the file measured of the job, to check its options against.
+/// Figures of the job in the file, to check its options against.
 pub(crate) struct Measured {
     pub(crate) runtime_ns: u64,
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
+    /// I/Os of each operation.
+    pub(crate) by_op: Vec<(Op, u64)>,
+    /// True for figures of all operations together, `by_op` being that sum.
+    pub(crate) is_unified: bool,
 }
 
 /// A job before it is a step.
@@ -25,8 +30,34 @@ pub(crate) struct JobHead<'a> {
     /// Threads that the entry, or the merged entries, stand for.
     pub(crate) threads: u32,
     pub(crate) options: &'a Options,
+    /// False if the file does not list the job's own options: fio's defaults say nothing of the job then.
+    pub(crate) has_options: bool,
+    /// The least number of I/Os that were in flight.
+    pub(crate) depth_min: u32,
     /// Exported by Fathom: the name is the label.
     pub(crate) own: bool,
+}
+
+/// Options that say a part of the load.
+const SAID_BY: [(LoadPart, &str); 6] = [
+    (LoadPart::Operations, "rw"),
+    (LoadPart::Order, "rw"),
+    (LoadPart::Threads, "numjobs"),
+    (LoadPart::Depth, "iodepth"),
+    (LoadPart::Engine, "ioengine"),
+    (LoadPart::Direct, "direct"),
+];
+
+impl JobHead<'_> {
+    /// Parts of the load that the file does not say. Directions that completed I/Os say which operations there were.
+    fn unknown(&self, measured: &Measured) -> Vec<LoadPart> {
+        let is_unknown = |(part, option): &&(LoadPart, &str)| match part {
+            _ if self.has_options || self.options.text(option).is_some() => false,
+            LoadPart::Operations => measured.is_unified,
+            _ => true,
+        };
+        SAID_BY.iter().filter(is_unknown).map(|(part, _)| *part).collect()
+    }
 }
 
 /// The step; what could not be taken at its word is added to `notes`. `Err`: an option with no counterpart, as
@@ -37,10 +68,24 @@ pub(crate) fn step(
     notes: &mut Vec<Message>,
 ) -> Result<Step, (&'static str, Message)> {
     let options = head.options;
-    let workload = workload(options, measured, notes)?;
-    let engine = engine(options, notes)?;
+    let unknown = head.unknown(measured);
+    let is_unknown = |part| unknown.contains(&part);
+    let mut workload = workload(options, head.has_options, measured, notes)?;
+    if is_unknown(LoadPart::Order) {
+        (workload.mix, workload.pattern) = (measured.mix(), Pattern::Unknown);
+    }
+    let (engine, foreign) = match is_unknown(LoadPart::Engine) {
+        true => (EngineSpec { name: EngineName::Fio, ..PLAIN }, None),
+        false => engine(options, notes),
+    };
+    if !unknown.is_empty() {
+        notes.push(msg!("import-fio-unknown-load"));
+    }
     let (targets, threads) = targets(head, notes);
-    let queue_depth = options.number("iodepth").unwrap_or(1);
+    let queue_depth = match is_unknown(LoadPart::Depth) {
+        true => head.depth_min,
+        false => options.number("iodepth").unwrap_or(1),
+    };
     let load = Load {
         batch_submit: options.number("iodepth_batch"),
         batch_complete_min: options.number("iodepth_batch_complete_min"),
@@ -48,7 +93,9 @@ pub(crate) fn step(
         rate: rate(options, head.threads, notes),
         ..Load::closed(threads, queue_depth)
     };
-    let label = if head.own { head.name.to_owned() } else { label(head.name, &workload, head.threads, queue_depth) };
+    let imported = ImportedLoad { engine: foreign, unknown, is_unified: measured.is_unified };
+    let words = load_words(head, &workload, &imported, queue_depth);
+    let label = if head.own { head.name.to_owned() } else { format!("{}: {words}", head.name) };
     Ok(Step {
         index: head.index,
         label,
@@ -65,39 +112,93 @@ pub(crate) fn step(
             options.duration_ns("runtime").filter(|ns| *ns > 0).unwrap_or(measured.runtime_ns),
         ),
         seed: options.text("randseed").and_then(|seed| seed.parse().ok()).unwrap_or(0),
-        role: fathom_plan::Role::default(),
+        role: fathom_plan::Role { imported, ..fathom_plan::Role::default() },
     })
 }
 
-fn label(name: &str, workload: &Workload, threads: u32, queue_depth: u32) -> String {
-    let size = size_word(u64::from(workload.block_bytes_max()));
-    format!("{name}: {size} {} T{threads} QD{queue_depth}", workload.read_write())
-}
-
-fn workload(
-    options: &Options,
+/// The step of the reads by which a job verified what it had written. fio sorts random writes before it reads them, or
+/// not, as their number fits its map: their order is not known.
+pub(crate) fn verify_step(
+    head: &JobHead<'_>,
     measured: &Measured,
     notes: &mut Vec<Message>,
-) -> Result<Workload, (&'static str, Message)> {
-    let rw = options.text("rw").unwrap_or("read");
-    let word = rw.split(':').next().unwrap_or(rw);
+) -> Result<Step, (&'static str, Message)> {
+    let mut step = step(head, measured, notes)?;
+    step.workload.mix = OpMix::READ;
+    if step.workload.pattern != Pattern::Sequential {
+        step.workload.pattern = Pattern::Unknown;
+        step.role.imported.unknown.push(LoadPart::Order);
+    }
+    let words = load_words(head, &step.workload, &step.role.imported, step.load.queue_depth);
+    step.label = format!("{}, verify: {words}", head.name);
+    Ok(step)
+}
+
+/// What the job did, and how much at once: `4k randread T1 QD32`, `8k writes T? QD>=16`.
+fn load_words(head: &JobHead<'_>, workload: &Workload, imported: &ImportedLoad, queue_depth: u32) -> String {
+    let is_unknown = |part: LoadPart| imported.unknown.contains(&part);
+    let size = size_word(u64::from(workload.block_bytes_max()));
+    let operations = match (workload.mix.read_pct, workload.mix.write_pct, workload.mix.trim_pct) {
+        _ if is_unknown(LoadPart::Operations) => "I/Os".to_owned(),
+        _ if !is_unknown(LoadPart::Order) => workload.read_write().to_string(),
+        (100, ..) => "reads".to_owned(),
+        (_, 100, _) => "writes".to_owned(),
+        (.., 100) => "trims".to_owned(),
+        (read, write, trim) => format!("{read}/{write}/{trim} reads/writes/trims"),
+    };
+    let threads = if is_unknown(LoadPart::Threads) { "?".to_owned() } else { head.threads.to_string() };
+    let at_least = if is_unknown(LoadPart::Depth) { ">=" } else { "" };
+    format!("{size} {operations} T{threads} QD{at_least}{queue_depth}")
+}
+
+impl Measured {
+    /// The operations by what was measured of each.
+    fn mix(&self) -> OpMix {
+        let ios = |op| self.by_op.iter().find(|(of, _)| *of == op).map_or(0, |(_, ios)| *ios);
+        let pct = |op| (ios(op) as f64 / self.ios.max(1) as f64 * 100.0).round() as u8;
+        let (write_pct, trim_pct) = (pct(Op::Write), pct(Op::Trim));
+        OpMix { read_pct: 100_u8.saturating_sub(write_pct + trim_pct), write_pct, trim_pct }
+    }
+}
+
+/// Operations that the options ask for; `None` for a word that is no workload of fio's.
+pub(crate) fn mix_of(options: &Options) -> Option<OpMix> {
     let read_pct = options.number("rwmixread").or_else(|| Some(100_u32.saturating_sub(options.number("rwmixwrite")?)));
     let read_pct = read_pct.unwrap_or(50).min(100) as u8;
-    let mix = match word.strip_prefix("rand").unwrap_or(word) {
+    let word = rw_word(options);
+    Some(match word.strip_prefix("rand").unwrap_or(word) {
         "read" => OpMix::READ,
         "write" => OpMix::WRITE,
         "trim" => OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 },
         "rw" | "readwrite" => OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 },
         "trimwrite" => OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 },
-        _ => return Err(("rw", msg!("import-fio-no-workload", word = rw.to_owned()))),
-    };
+        _ => return None,
+    })
+}
+
+/// `rw` without the number behind it, as in `read:8`.
+fn rw_word(options: &Options) -> &str {
+    let rw = options.text("rw").unwrap_or("read");
+    rw.split(':').next().unwrap_or(rw)
+}
+
+fn workload(
+    options: &Options,
+    has_options: bool,
+    measured: &Measured,
+    notes: &mut Vec<Message>,
+) -> Result<Workload, (&'static str, Message)> {
+    let rw = options.text("rw").unwrap_or("read");
+    let word = rw_word(options);
+    let mix = mix_of(options).ok_or_else(|| ("rw", msg!("import-fio-no-workload", word = rw.to_owned())))?;
     let offset_bytes = options.size("offset").unwrap_or(0);
     let region = Region { offset_bytes, size_bytes: options.size("size") };
     let compress_pct = options.number("buffer_compress_percentage").unwrap_or(0).min(100) as u8;
     let dedupe_pct = options.number("dedupe_percentage").unwrap_or(0).min(100) as u8;
     let verify = match options.text("verify") {
         Some(kind) if kind.starts_with("crc32c") => Some(Verify::Crc32c),
-        Some("0" | "null") | None => None,
+        _ if !options.verifies() => None,
+        None => None,
         Some(kind) => {
             notes.push(msg!("import-fio-verify", word = kind.to_owned()));
             None
@@ -108,7 +209,7 @@ fn workload(
     Ok(Workload {
         mix,
         pattern: pattern(word, options, notes),
-        block_sizes: block_sizes(options, measured, notes),
+        block_sizes: block_sizes(options, has_options, measured, notes),
         region,
         data: DataPattern { compress_pct, dedupe_pct, ..DataPattern::default() },
         verify,
@@ -164,7 +265,7 @@ fn two_zones(text: &str) -> Option<(u8, u8)> {
 }
 
 /// Sizes by the options, unless the file's own counts say otherwise.
-fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<Message>) -> Vec<BlockSize> {
+fn block_sizes(options: &Options, has_options: bool, measured: &Measured, notes: &mut Vec<Message>) -> Vec<BlockSize> {
     let one = |bytes: u32| vec![BlockSize { bytes, share_pct: 100 }];
     if let Some(split) = options.text("bssplit") {
         match block_split(split) {
@@ -172,12 +273,15 @@ fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<Message>)
             None => notes.push(msg!("import-fio-bssplit", word = split.to_owned())),
         }
     }
-    let stated = options.text("bs").map_or(Some(4096), fio_bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let is_said = has_options || options.text("bs").is_some();
+    let default = Some(4096).filter(|_| is_said);
+    let stated = options.text("bs").map_or(default, fio_bytes).and_then(|bytes| u32::try_from(bytes).ok());
     let stated = stated.filter(|bytes| *bytes > 0);
     let mean = u32::try_from(measured.bytes.checked_div(measured.ios).unwrap_or(0)).ok().filter(|bytes| *bytes > 0);
     match (stated, mean) {
         (Some(stated), Some(mean)) if stated == mean && measured.bytes.is_multiple_of(measured.ios) => one(stated),
         (Some(stated), None) => one(stated),
+        (_, Some(mean)) if !is_said => one(mean),
         (_, Some(mean)) => {
             let word = options.text("bs").unwrap_or("4k");
             notes.push(msg!("import-fio-bs", word = word.to_owned(), mean = mean.to_string()));
@@ -190,7 +294,18 @@ fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<Message>)
     }
 }
 
-fn engine(options: &Options, notes: &mut Vec<Message>) -> Result<EngineSpec, (&'static str, Message)> {
+/// An engine without options.
+const PLAIN: EngineSpec = EngineSpec {
+    name: EngineName::Psync,
+    mode: Mode::Interrupt,
+    fixed_buffers: false,
+    fixed_files: false,
+    sqpoll_cpu: None,
+    paranoid: false,
+};
+
+/// The engine, and its name where Fathom has none like it.
+fn engine(options: &Options, notes: &mut Vec<Message>) -> (EngineSpec, Option<String>) {
     let word = options.text("ioengine").unwrap_or("psync");
     let name = match word {
         "psync" => EngineName::Psync,
@@ -202,7 +317,7 @@ fn engine(options: &Options, notes: &mut Vec<Message>) -> Result<EngineSpec, (&'
         "posixaio" => EngineName::Libaio,
         "io_uring_cmd" => EngineName::IoUringCmd,
         "nvme" => EngineName::Nvme,
-        _ => return Err(("ioengine", msg!("import-fio-no-engine", word = word.to_owned()))),
+        _ => return (EngineSpec { name: EngineName::Fio, ..PLAIN }, Some(word.to_owned())),
     };
     if name.as_str() != word {
         notes.push(msg!("import-fio-engine", word = word.to_owned(), engine = name.as_str()));
@@ -213,14 +328,15 @@ fn engine(options: &Options, notes: &mut Vec<Message>) -> Result<EngineSpec, (&'
         (false, true) => Mode::Iopoll,
         (false, false) => Mode::Interrupt,
     };
-    Ok(EngineSpec {
+    let spec = EngineSpec {
         name,
         mode,
         fixed_buffers: is_uring && options.is_set("fixedbufs"),
         fixed_files: is_uring && options.is_set("registerfiles"),
         sqpoll_cpu: options.number("sqthread_poll_cpu"),
         paranoid: false,
-    })
+    };
+    (spec, None)
 }
 
 /// fio's jobs go over all files, Fathom's threads belong to one target; what was in flight is the same when the

@@ -1,15 +1,23 @@
-//! Finds the one JSON document in a text that fio may have talked into.
+//! Finds the JSON in a text that fio may have talked into: one document, a list of documents, or several documents of one
+//! run (`--status-interval`).
 
 use fathom_message::{Message, msg};
 use serde_json::Value;
 
 use crate::error::ImportError;
 
+/// Most by which the start of a run differs between two of its documents, whose times are whole seconds.
+const SAME_START_S: u64 = 2;
+
 /// The document, and what stood around it.
 #[derive(Debug)]
 pub struct Found {
-    /// The document.
+    /// The document; the last one, where there are several.
     pub value: Value,
+    /// Documents before it.
+    pub earlier: Vec<Value>,
+    /// Line of the second document.
+    second_line: usize,
     /// The text with everything else blanked out, so that lines and columns stay what they are in the file.
     pub clean: String,
     /// Lines that fio wrote into the file beside the JSON.
@@ -17,16 +25,74 @@ pub struct Found {
 }
 
 impl Found {
+    /// A document that is a part of another.
+    #[must_use]
+    pub fn of(value: Value) -> Found {
+        Found { clean: value.to_string(), value, earlier: Vec::new(), second_line: 0, noise: Vec::new() }
+    }
+
     /// What stood beside the JSON, as notes of the import.
     pub fn notes(&self, file: &str) -> Vec<Message> {
         self.noise.iter().map(|line| msg!("import-beside", file = file.to_owned(), line = line.to_owned())).collect()
     }
+
+    /// Refuses a file with a second document.
+    ///
+    /// # Errors
+    /// [`ImportError::Json`] with its line.
+    pub fn is_alone(&self, file: &str) -> Result<(), ImportError> {
+        if self.earlier.is_empty() { Ok(()) } else { Err(self.second_document(file)) }
+    }
+
+    /// Refuses documents that are not of one run of fio: those of `--status-interval` have the same jobs, the same start and
+    /// times that increase.
+    pub(crate) fn is_one_run(&self, file: &str) -> Result<(), ImportError> {
+        let all: Vec<&Value> = self.earlier.iter().chain([&self.value]).collect();
+        let is_next = |pair: &[&Value]| match (RunClock::of(pair[0]), RunClock::of(pair[1])) {
+            (Some(a), Some(b)) => {
+                let (start_a, start_b) = (a.start_s(), b.start_s());
+                a.jobs == b.jobs && a.now_ms < b.now_ms && start_a.abs_diff(start_b) <= SAME_START_S
+            }
+            _ => false,
+        };
+        if all.windows(2).all(is_next) { Ok(()) } else { Err(self.second_document(file)) }
+    }
+
+    fn second_document(&self, file: &str) -> ImportError {
+        let what = msg!("import-second-document");
+        ImportError::Json { file: file.to_owned(), line: self.second_line, column: 1, what }
+    }
 }
 
-/// Parses the first JSON object of `text`; lines before and after it, and lines of fio's own messages within it, are
-/// returned as noise.
+/// Jobs of a document of fio's, and its time.
+struct RunClock<'a> {
+    jobs: Vec<&'a Value>,
+    now_ms: u64,
+    elapsed_s: u64,
+}
+
+impl RunClock<'_> {
+    fn of(document: &Value) -> Option<RunClock<'_>> {
+        let entries = document.get("jobs").or_else(|| document.get("client_stats"))?.as_array()?;
+        let now_ms = document.get("timestamp_ms")?.as_u64()?;
+        let elapsed_s = entries.iter().filter_map(|job| job.get("elapsed")?.as_u64()).max()?;
+        Some(RunClock { jobs: entries.iter().filter_map(|job| job.get("jobname")).collect(), now_ms, elapsed_s })
+    }
+
+    fn start_s(&self) -> u64 {
+        (self.now_ms / 1000).saturating_sub(self.elapsed_s)
+    }
+}
+
+/// Parses the JSON of `text`, an object or a list of objects; lines before, between and after, and lines of fio's own
+/// messages within, are returned as noise.
 pub fn find_document(text: &str, file: &str) -> Result<Found, ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with('{')) {
+        let (value, end) = first_value(text).map_err(|error| json_error(&error, file))?;
+        let noise = text[end..].lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
+        return Ok(Found { value, earlier: Vec::new(), second_line: 0, clean: text[..end].to_owned(), noise });
+    }
     let mut noise = Vec::new();
     let mut clean = blank_lines(text, &mut noise, {
         let mut begun = false;
@@ -38,28 +104,86 @@ pub fn find_document(text: &str, file: &str) -> Result<Found, ImportError> {
     if clean.trim().is_empty() {
         return Err(wrong_kind(text, file));
     }
-    let (value, end) = match first_value(&clean) {
+    let documents = match all_objects(&clean) {
         Ok(found) => found,
-        Err(error) => {
+        Err(at) => {
             // fio prints messages of its jobs into the middle of the JSON when it writes to the same stream.
             let mut messages = Vec::new();
             let without = blank_lines(&clean, &mut messages, |line| line.starts_with("fio:"));
-            let Some(found) = first_value(&without).ok().filter(|_| !messages.is_empty()) else {
-                return Err(json_error(&error, file));
+            let Some(found) = all_objects(&without).ok().filter(|_| !messages.is_empty()) else {
+                return Err(at.said(&clean, file));
             };
             noise.append(&mut messages);
             clean = without;
             found
         }
     };
-    let rest = clean.split_off(end);
-    if let Some(at) = rest.find('{').filter(|at| rest[..*at].trim().is_empty()) {
-        let before = clean.matches('\n').count() + rest[..at].matches('\n').count();
-        let what = msg!("import-second-document");
-        return Err(ImportError::Json { file: file.to_owned(), line: before + 1, column: 1, what });
+    let mut between = String::new();
+    let mut end = 0;
+    for document in &documents {
+        between.push_str(&clean[end..document.start]);
+        end = document.end;
     }
-    noise.extend(rest.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
-    Ok(Found { value, clean, noise })
+    between.push_str(&clean[end..]);
+    noise.extend(between.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+    let second_line = documents.get(1).map_or(0, |second| line_of(&clean, second.start));
+    let mut earlier: Vec<Value> = documents.into_iter().map(|document| document.value).collect();
+    let value = earlier.pop().unwrap_or(Value::Null);
+    clean.truncate(end);
+    Ok(Found { value, earlier, second_line, clean, noise })
+}
+
+/// An object, and its place in a text.
+struct Object {
+    start: usize,
+    end: usize,
+    value: Value,
+}
+
+/// Why an object that starts at `start` cannot be read.
+struct Broken {
+    start: usize,
+    error: serde_json::Error,
+}
+
+impl Broken {
+    fn said(self, text: &str, file: &str) -> ImportError {
+        let mut said = json_error(&self.error, file);
+        if let ImportError::Json { line, .. } = &mut said {
+            *line += line_of(text, self.start) - 1;
+        }
+        said
+    }
+}
+
+/// Number of the line at `at`, from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// The objects of a text that begin a line or follow the one before. The first of them begins at the first brace.
+fn all_objects(text: &str) -> Result<Vec<Object>, Broken> {
+    let mut out: Vec<Object> = Vec::new();
+    let mut from = 0;
+    while let Some(start) = next_start(text, from) {
+        let (value, length) = first_value(&text[start..]).map_err(|error| Broken { start, error })?;
+        from = start + length;
+        out.push(Object { start, end: from, value });
+    }
+    Ok(out)
+}
+
+/// The next brace that has only white space before it on its line, or since `from`.
+fn next_start(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for line in text[from..].split_inclusive('\n') {
+        let brace = line.len() - line.trim_start().len();
+        if line[brace..].starts_with('{') {
+            return Some(at + brace);
+        }
+        at += line.len();
+    }
+    None
 }
 
 /// `text` with the lines that `is_noise` picks made empty and moved to `noise`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fathom_message::Say as _;
-use fathom_units::parse_cpu_list;
+use fathom_units::{parse_cpu_list, parse_cpu_map};
 use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root, names_in, number};
@@ -159,9 +159,12 @@ fn nodes(root: &Root) -> Result<Vec<(u32, Vec<u32>)>, ProbeError> {
     let mut nodes = Vec::new();
     for name in names_in(&base) {
         let Some(node) = name.strip_prefix("node").and_then(|n| n.parse().ok()) else { continue };
-        let path = base.join(&name).join("cpulist");
-        if let Some(text) = crate::root::attribute(&path) {
-            nodes.push((node, read_list(&path, &text)?));
+        let [list, map] = ["cpulist", "cpumap"].map(|file| base.join(&name).join(file));
+        if let Some(text) = crate::root::attribute(&list) {
+            nodes.push((node, read_list(&list, &text)?));
+        } else if let Some(text) = crate::root::attribute(&map) {
+            // Captures of other programs have the map alone.
+            nodes.push((node, parse_cpu_map(&text).map_err(|error| ProbeError::parse(&map, error.message()))?));
         }
     }
     Ok(nodes)
@@ -171,6 +174,16 @@ fn nodes(root: &Root) -> Result<Vec<(u32, Vec<u32>)>, ProbeError> {
 mod tests {
     use super::*;
     use crate::testing::eight_cpus;
+
+    #[test]
+    fn a_node_without_a_list_of_cpus_has_its_map() {
+        let tree = eight_cpus();
+        let listed = Topology::read(&tree.root()).expect("reads");
+        let home = "sys/devices/system/node/node1";
+        std::fs::remove_file(tree.root().join(format!("{home}/cpulist"))).expect("a list");
+        tree.file(&format!("{home}/cpumap"), "000000cc\n");
+        assert_eq!(Topology::read(&tree.root()).expect("reads"), listed);
+    }
 
     #[test]
     fn cores_siblings_packages_and_nodes_are_read() {

@@ -192,8 +192,10 @@ pub(crate) fn device_by_number(root: &Root, number: &str) -> Result<BlockDevice,
 /// # Errors
 /// [`DiskError::Unknown`] when there is none of that name.
 pub fn device_by_name(root: &Root, name: &str) -> Result<BlockDevice, DiskError> {
-    let link = root.join("sys/class/block").join(name);
-    let home = fs::canonicalize(&link).map_err(|_| DiskError::Unknown { name: name.to_owned() })?;
+    // A folder that somebody copied may lack the class; sys/block has whole devices alone.
+    let homes = ["sys/class/block", "sys/block"].map(|folder| root.join(folder).join(name));
+    let home = homes.iter().find_map(|link| fs::canonicalize(link).ok());
+    let home = home.ok_or_else(|| DiskError::Unknown { name: name.to_owned() })?;
     from_sysfs(root, &home)
 }
 

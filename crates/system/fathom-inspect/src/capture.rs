@@ -31,7 +31,7 @@ const PATTERNS: &[&str] = &[
     "sys/devices/system/cpu/cpu*/cache/index*/{level,type,size,shared_cpu_list}",
     "sys/devices/system/cpu/cpu*/cpufreq/{scaling_driver,scaling_governor,scaling_min_freq,scaling_max_freq,energy_performance_preference}",
     "sys/devices/system/cpu/cpu*/cpuidle/state*/{name,latency,disable}",
-    "sys/devices/system/node/node*/{cpulist,distance,meminfo}",
+    "sys/devices/system/node/node*/{cpulist,cpumap,distance,meminfo}",
     "sys/devices/system/clocksource/clocksource0/{current_clocksource,available_clocksource}",
     "sys/module/{nvme,nvme_core,pcie_aspm}/parameters/*",
     "sys/kernel/iommu_groups/*/type",

@@ -8,7 +8,7 @@ use crate::interrupts::Interrupts;
 use crate::look::{Look, Why, clean, natural_key, pci_address_of};
 use crate::part::Part;
 use fathom_host::{BlockDevice, DeviceKind, DiskError, ProbeError, device_by_name};
-use fathom_message::{Message, Say as _};
+use fathom_message::{Message, Say as _, msg};
 
 /// An NVMe controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,7 +142,13 @@ pub(crate) fn read(look: &Look<'_>, interrupts: &Interrupts) -> Vec<Drive> {
             // loop and zram nodes exist in advance, without anything behind them.
             Ok(device) if device.size_bytes == 0 => {}
             Ok(device) => drives.push(drive(look, device, &controllers)),
-            Err(error) => look.miss(Part::Drives, Why::Unreadable, &format!("sys/block/{name}"), detail_of(&error)),
+            Err(error) => {
+                let path = format!("sys/block/{name}");
+                // Some ways to copy a folder leave a file in the place of a link.
+                let is_file = look.quietly(&path).is_some();
+                let detail = if is_file { msg!("missing-not-a-link") } else { detail_of(&error) };
+                look.miss(Part::Drives, Why::Unreadable, &path, detail);
+            }
         }
     }
     drives
@@ -355,6 +361,22 @@ mod tests {
         assert_eq!(drive.warmest().map(|t| t.celsius), Some(41.85));
         let text = serde_json::to_string(drive).expect("json");
         assert_eq!(&serde_json::from_str::<Drive>(&text).expect("json"), drive);
+    }
+
+    #[test]
+    fn a_folder_without_the_class_of_block_devices_has_its_drives() {
+        let tree = Tree::new();
+        tree.disk("sda", "8:0", 488_397_168, "pci0/ata1/host0").file("sys/block/sdb", "../devices/pci0/block/sdb");
+        let root = tree.root();
+        std::fs::remove_dir_all(root.join("sys/class")).expect("the class");
+        let look = Look::new(&root);
+        let drives = read(&look, &Interrupts::default());
+        let found: Vec<(&str, u64)> = drives.iter().map(|d| (d.device.name.as_str(), d.device.size_bytes)).collect();
+        assert_eq!(found, [("sda", 488_397_168 * 512)]);
+        // A link that became a file when the folder was copied.
+        let missing = look.into_missing();
+        let told = missing.iter().find(|m| m.example == "sys/block/sdb").expect("a note");
+        assert_eq!(told.detail.id(), "missing-not-a-link");
     }
 
     #[test]

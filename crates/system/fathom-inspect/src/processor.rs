@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fathom_units::{format_cpu_list, parse_cpu_list};
+use fathom_message::{Say as _, msg};
+use fathom_units::{format_cpu_list, parse_cpu_list, parse_cpu_map};
 use serde::{Deserialize, Serialize};
 
-use crate::look::Look;
+use crate::look::{Look, Why};
 use crate::part::Part;
 use fathom_host::Topology;
 use fathom_host::{cpu_model, hypervisor};
@@ -81,8 +82,8 @@ pub enum Smt {
 pub struct Node {
     /// Node.
     pub id: u32,
-    /// CPU list; empty for nodes of memory only.
-    pub cpus: String,
+    /// CPU list; empty for nodes of memory only, `None` when the kernel does not say.
+    pub cpus: Option<String>,
     /// Memory; `None` when the kernel does not say.
     pub memory_bytes: Option<u64>,
     /// Distance to each node in the order of nodes; 10 is local.
@@ -191,7 +192,7 @@ fn nodes(look: &Look<'_>) -> Vec<Node> {
         let distances = look.word(&format!("{home}/{name}/distance"), Part::NodeDistances).unwrap_or_default();
         nodes.push(Node {
             id,
-            cpus: look.word(&format!("{home}/{name}/cpulist"), Part::NodeCpus).unwrap_or_default(),
+            cpus: node_cpus(look, &format!("{home}/{name}")),
             memory_bytes: look
                 .text(&format!("{home}/{name}/meminfo"), Part::NodeMemory)
                 .and_then(|text| mem_total(&text)),
@@ -199,6 +200,25 @@ fn nodes(look: &Look<'_>) -> Vec<Node> {
         });
     }
     nodes
+}
+
+/// CPUs of a node as a list, from its list or its map; `None`, with a note, where neither can be read.
+fn node_cpus(look: &Look<'_>, node: &str) -> Option<String> {
+    let [list, map] = ["cpulist", "cpumap"].map(|file| format!("{node}/{file}"));
+    if look.exists(&list) {
+        return Some(look.word(&list, Part::NodeCpus).unwrap_or_default());
+    }
+    let Some(text) = look.word(&map, Part::NodeCpus) else {
+        look.miss(Part::NodeCpus, Why::Absent, &list, msg!("missing-no-such-file"));
+        return None;
+    };
+    match parse_cpu_map(&text) {
+        Ok(cpus) => Some(format_cpu_list(&cpus)),
+        Err(error) => {
+            look.miss(Part::NodeCpus, Why::Unreadable, &map, error.message());
+            None
+        }
+    }
 }
 
 /// `32K`, `16384K`, `1M`.
@@ -344,6 +364,24 @@ mod tests {
         assert_eq!(Processors::read(&Look::new(&root)).smt, Smt::Off);
         tree.file(&format!("{CPU}/smt/control"), "notsupported\n");
         assert_eq!(Processors::read(&Look::new(&root)).smt, Smt::None);
+    }
+
+    #[test]
+    fn a_node_has_the_cpus_of_its_list_or_of_its_map() {
+        let tree = eight_cpus();
+        let home = "sys/devices/system/node";
+        std::fs::remove_file(tree.root().join(format!("{home}/node1/cpulist"))).expect("a list");
+        tree.file(&format!("{home}/node1/cpumap"), "000000cc\n").folder(&format!("{home}/node2"));
+        tree.file(&format!("{home}/node3/cpulist"), "\n");
+        let root = tree.root();
+        let look = Look::new(&root);
+        let cpus: Vec<Option<String>> = nodes(&look).into_iter().map(|node| node.cpus).collect();
+        assert_eq!(cpus, [Some("0-1,4-5".into()), Some("2-3,6-7".into()), None, Some(String::new())]);
+        let missing = look.into_missing();
+        assert_eq!(
+            missing.iter().map(|m| (m.what.id(), m.why, m.count)).collect::<Vec<_>>(),
+            [("part-node-cpus", Why::Absent, 1)]
+        );
     }
 
     #[test]

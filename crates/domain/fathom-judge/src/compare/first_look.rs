@@ -66,10 +66,15 @@ pub(crate) fn verdict_cell(verdict: Speed) -> Message {
     }
 }
 
+/// Begin of the command of an import.
+const IMPORTED: &str = "fathom import ";
+
 fn next(comparison: &Comparison) -> NextCommand {
     let runs = |side: &Side| side.runs.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
     let is_one_run = comparison.sides.windows(2).all(|pair| pair[0].run == pair[1].run);
     let is_open = !comparison.steps.is_empty() && comparison.steps.iter().all(|s| s.verdict == Speed::Inconclusive);
+    // What was measured elsewhere cannot be measured again here.
+    let is_open = is_open && comparison.sides.iter().all(|side| !side.command.starts_with(IMPORTED));
     match (&comparison.sides[..], is_open) {
         ([first, ..], true) if is_one_run => longer(first.run),
         ([.., last], true) => {

@@ -71,6 +71,8 @@ pub enum TrustLevel {
     Simulated,
     /// Nothing was measured: another program stood in for the system (Wine), and the figures are its own.
     NotMeasured,
+    /// Measured elsewhere: nothing is known of the host and of its state.
+    NotJudged,
     /// To decide by.
     Good,
     /// To decide by where differences are large.
@@ -86,6 +88,7 @@ impl TrustLevel {
         match self {
             TrustLevel::Simulated => msg!("trust-level-simulated"),
             TrustLevel::NotMeasured => msg!("trust-level-not-measured"),
+            TrustLevel::NotJudged => msg!("trust-level-not-judged"),
             TrustLevel::Good => msg!("trust-level-good"),
             TrustLevel::Usable => msg!("trust-level-usable"),
             TrustLevel::Poor => msg!("trust-level-poor"),

@@ -81,8 +81,8 @@ pub struct Side {
     pub runs: Vec<i64>,
     /// Its study.
     pub study: String,
-    /// RFC 3339, UTC.
-    pub started: String,
+    /// RFC 3339, UTC; `None` for an import whose file does not say.
+    pub started: Option<String>,
     /// How it stands.
     pub state: RunState,
     /// The command as typed.

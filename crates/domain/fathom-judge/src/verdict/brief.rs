@@ -8,7 +8,7 @@ use super::caveats::limiting_part;
 use super::kind::{Kind, Loads};
 use super::parts::{depth_or_rate, is_bandwidth, p50, p99};
 use super::plateau::Most;
-use crate::document::{Brief, BriefRow, NextCommand, StepView};
+use crate::document::{Brief, BriefRow, NextCommand, StepState, StepView};
 
 /// Below this probability the answer says that a part is perhaps the limit.
 const LIKELY: f64 = 0.5;
@@ -172,7 +172,8 @@ pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<Next
 }
 
 /// The run as a page.
-pub(crate) fn report(run: i64) -> NextCommand {
+#[must_use]
+pub fn report(run: i64) -> NextCommand {
     NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") }
 }
 
@@ -189,6 +190,8 @@ pub(super) fn with_probes(run: i64, why: Message) -> Option<NextCommand> {
 /// What follows from the limit of the step that the answer stands on.
 pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<NextCommand> {
     match step.limit.name {
+        // What was measured elsewhere cannot be measured again here.
+        _ if step.state == StepState::Imported => Some(report(run)),
         LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),

@@ -1,9 +1,9 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Durability, EngineName, IoOrder, Pacing, Pattern, file_words, load_words};
+use fathom_plan::{Durability, EngineName, IoOrder, LoadPart, Pacing, Pattern, file_words, load_words};
 
-use super::parts::is_bandwidth;
+use super::parts::{is_bandwidth, is_load_known};
 use crate::document::{ComparedLoad, StepView};
 
 /// What the I/Os do.
@@ -12,7 +12,11 @@ enum Operations {
     Reads,
     Writes,
     Trims,
-    Mixed { read_pct: u8 },
+    Mixed {
+        read_pct: u8,
+    },
+    /// An import does not say.
+    Unknown,
 }
 
 impl Operations {
@@ -29,7 +33,8 @@ impl Operations {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     block_bytes: u32,
-    is_sequential: bool,
+    /// `None`: an import does not say.
+    is_sequential: Option<bool>,
     operations: Operations,
     durability: Durability,
     order: IoOrder,
@@ -52,6 +57,9 @@ fn by_other(step: &StepView) -> Option<ByFio> {
     if step.engine == EngineName::Spdk {
         return Some(ByFio { engine: step.engine.as_str().to_owned(), is_on_targets: true });
     }
+    if let Some(engine) = &step.role.imported.engine {
+        return Some(ByFio { engine: engine.clone(), is_on_targets: true });
+    }
     let job = step.role.by_fio.as_ref()?;
     Some(ByFio { engine: job.ioengine.clone(), is_on_targets: job.place.is_on_targets() })
 }
@@ -63,12 +71,12 @@ impl Kind {
             (true, false, false) => Operations::Reads,
             (false, true, false) => Operations::Writes,
             (false, false, true) => Operations::Trims,
+            _ if step.role.is_unknown(LoadPart::Operations) => Operations::Unknown,
             _ => Operations::of_mix(step.read_pct),
         };
-        let is_sequential = is_sequential(step.pattern);
         Kind {
             block_bytes: step.block_size_bytes,
-            is_sequential,
+            is_sequential: known_order(step.pattern),
             operations,
             durability: step.durability,
             order: step.order.clone(),
@@ -83,7 +91,7 @@ impl Kind {
     pub(super) fn of_load(load: &ComparedLoad) -> Kind {
         Kind {
             block_bytes: load.block_size_bytes,
-            is_sequential: is_sequential(load.pattern),
+            is_sequential: known_order(load.pattern),
             operations: Operations::of_mix(load.read_pct),
             // Sides that differ in it are different steps; the label of each says it.
             durability: Durability::default(),
@@ -117,6 +125,7 @@ impl Kind {
             Operations::Writes => msg!("verdict-one-write"),
             Operations::Trims => msg!("verdict-one-trim"),
             Operations::Mixed { read_pct } => msg!("verdict-one-mixed", share = Quantity::pct(read_pct.into())),
+            Operations::Unknown => msg!("verdict-any-io"),
         })
     }
 
@@ -132,17 +141,21 @@ impl Kind {
             Operations::Writes => msg!("verdict-writes"),
             Operations::Trims => msg!("verdict-trims"),
             Operations::Mixed { read_pct } => msg!("verdict-mixed", share = Quantity::pct(read_pct.into())),
+            Operations::Unknown => msg!("verdict-any-ios"),
         }
     }
 
     /// `128k sequential`: without what is done.
     pub(super) fn place_message(&self) -> Message {
         let block = Quantity::block(self.block_bytes.into());
-        self.of_group(msg!("brief-place", block = block, order = self.order()))
+        self.of_group(match self.order() {
+            Some(order) => msg!("brief-place", block = block, order = order),
+            None => msg!("brief-place-unknown-order", block = block),
+        })
     }
 
-    fn order(&self) -> Message {
-        if self.is_sequential { msg!("label-sequential") } else { msg!("label-random") }
+    fn order(&self) -> Option<Message> {
+        self.is_sequential.map(|is| if is { msg!("label-sequential") } else { msg!("label-random") })
     }
 
     fn with(&self, what: Message) -> Message {
@@ -157,7 +170,10 @@ impl Kind {
             return self.of_group(Message::verbatim(words.join(" ").trim_end().to_owned()));
         }
         let block = Quantity::block(self.block_bytes.into());
-        let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
+        let kind = match self.order() {
+            Some(order) => msg!("verdict-kind", block = block, order = order, what = what),
+            None => msg!("verdict-kind-unknown-order", block = block, what = what),
+        };
         let mut words = load_words(&self.order, self.durability, self.pacing);
         if let Some(job) = &self.by_fio {
             words = format!("{} {words}", job.engine).trim_end().to_owned();
@@ -184,6 +200,11 @@ pub(super) fn is_sequential(pattern: Pattern) -> bool {
     pattern == Pattern::Sequential
 }
 
+/// The same; `None` where an import does not say.
+fn known_order(pattern: Pattern) -> Option<bool> {
+    (pattern != Pattern::Unknown).then(|| is_sequential(pattern))
+}
+
 /// Steps of one kind of load, in the order of the plan.
 pub(super) struct Loads<'a> {
     /// With the group where there are several.
@@ -205,7 +226,8 @@ impl<'a> Loads<'a> {
 
     /// The step of a closed loop with one I/O in flight.
     pub(super) fn alone(&self) -> Option<&'a StepView> {
-        self.steps.iter().copied().find(|s| s.threads * s.queue_depth == 1 && s.rate_iops.is_none())
+        let is_alone = |s: &&StepView| s.threads * s.queue_depth == 1 && s.rate_iops.is_none() && is_load_known(s);
+        self.steps.iter().copied().find(is_alone)
     }
 }
 

@@ -30,7 +30,8 @@ use fathom_message::{Message, msg};
 use fathom_plan::Phase;
 
 pub use arrays::arrays;
-pub(crate) use brief::{change_cell, longer, report};
+pub use brief::report;
+pub(crate) use brief::{change_cell, longer};
 pub use engines::paths;
 pub use goal::goals;
 pub(crate) use goal::is_goal_undecided;

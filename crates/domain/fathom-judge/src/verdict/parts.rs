@@ -1,7 +1,7 @@
 //! What all verdicts are made of: figures with their intervals, loads in words, headline figures.
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
-use fathom_plan::Phase;
+use fathom_plan::{LoadPart, Phase};
 
 use super::brief::{brief, row};
 use super::caveats::caveats;
@@ -72,7 +72,22 @@ pub(super) fn listed(names: impl IntoIterator<Item = Message>) -> Arg {
 pub(super) fn load(step: &StepView) -> Message {
     match step.rate_iops {
         Some(rate) => msg!("verdict-rate-asked", rate = Quantity::iops(rate)),
+        None if !is_load_known(step) => unknown_load(step),
         None => msg!("verdict-threads-depth", threads = step.threads, depth = step.queue_depth),
+    }
+}
+
+/// True if the threads and the queue depth are known: an import may not say them.
+pub(super) fn is_load_known(step: &StepView) -> bool {
+    !step.role.is_unknown(LoadPart::Threads) && !step.role.is_unknown(LoadPart::Depth)
+}
+
+/// `T? QD>=16`: the figures that are known.
+fn unknown_load(step: &StepView) -> Message {
+    match (step.role.is_unknown(LoadPart::Threads), step.role.is_unknown(LoadPart::Depth)) {
+        (true, true) => msg!("verdict-threads-depth-unknown", depth = step.queue_depth),
+        (true, false) => msg!("verdict-threads-unknown", depth = step.queue_depth),
+        (false, _) => msg!("verdict-depth-unknown", threads = step.threads, depth = step.queue_depth),
     }
 }
 
@@ -91,6 +106,9 @@ pub(super) fn depth_or_rate(step: &StepView) -> Message {
 
 /// The depth of a step, in a word.
 pub(super) fn depth_of(step: &StepView) -> Message {
+    if !is_load_known(step) {
+        return unknown_load(step);
+    }
     depth(step.threads, step.queue_depth)
 }
 

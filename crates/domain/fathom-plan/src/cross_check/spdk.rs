@@ -51,7 +51,7 @@ fn obstacle(step: &Step) -> Option<Message> {
         Pattern::Random | Pattern::RandomRepeat => true,
         // Each of its cores begins at the start.
         Pattern::Sequential => step.load.threads == 1,
-        Pattern::Zipf { .. } | Pattern::Hotspot { .. } => false,
+        Pattern::Zipf { .. } | Pattern::Hotspot { .. } | Pattern::Unknown => false,
     };
     if !has_pattern || !work.order.is_plain() {
         return Some(msg!("cross-check-spdk-pattern"));

@@ -62,7 +62,9 @@ pub(super) fn step(
     first.keys.values().for_each(|entry| remark_on_iec(entry, notes));
     let mut keys = in_numbers(&first.keys);
     // fio syncs between writes alone.
-    let writes = keys.get("rw").and_then(|entry| entry.value.as_deref()).is_some_and(|rw| rw.contains('w'));
+    let is = |key: &str, is: &dyn Fn(&str) -> bool| keys.get(key).and_then(|e| e.value.as_deref()).is_some_and(is);
+    let reads_alone = is("rwmixread", &|pct| pct == "100") || is("rwmixwrite", &|pct| pct == "0");
+    let writes = is("rw", &|rw| rw.contains("write") || rw.contains("rw") && !reads_alone);
     keys.retain(|key, _| writes || !["fsync", "fdatasync"].contains(key));
     let mut reader = Reader { source, keys: &keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
@@ -165,6 +167,12 @@ impl Reader<'_, '_> {
         let of_each = self.files_of_each(job)?;
         if let Some((value, entry)) = text("filename") {
             let names = fio_file_names(value);
+            if let Some(twice) =
+                names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name))
+            {
+                let message = msg!("fio-file-twice", name = twice.clone());
+                return Err(self.source.error(entry.value_span.clone(), message, Some(msg!("fio-file-twice-help"))));
+            }
             if names.is_empty() {
                 let help = Some(msg!("fio-no-file-help"));
                 return Err(self.source.error(entry.value_span.clone(), msg!("fio-no-file"), help));
@@ -245,6 +253,7 @@ impl Reader<'_, '_> {
 
     /// The region of each file, and how much of it a job moves where that is another size.
     fn region(&mut self, knobs: &mut Knobs, parts: usize) -> Result<(), SourceError> {
+        self.refuse_unequal_parts(parts)?;
         let (size, of_file) = (self.value("size"), self.value("filesize"));
         if of_file.is_some_and(|of_file| of_file.contains(['-', ','])) {
             let message = msg!("fio-not-supported", key = "filesize", why = msg!("fio-filesize"));
@@ -267,12 +276,30 @@ impl Reader<'_, '_> {
         let key = if has_filesize { "filesize" } else { "size" };
         if let Some(entry) = self.keys.get(key).filter(|_| self.value(key) != Some("100%")) {
             let text = entry.value.as_deref().unwrap_or_default();
-            // fio divides a job's size by its files, to the byte.
+            let offset = self.value("offset").map_or(0, bytes);
             let part = match fathom_units::parse_size(text) {
+                // fio divides a job's size by its files, to the byte.
                 Ok(bytes) if parts > 1 && !has_filesize => (bytes / parts as u64).to_string(),
+                // The size of a file holds what is before the offset, too.
+                Ok(bytes) if has_filesize => bytes.saturating_sub(offset).to_string(),
                 _ => text.to_owned(),
             };
             self.set(knobs, "size", &part)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what would give the files of a job, or its clones, regions of other sizes: a step has one for all.
+    fn refuse_unequal_parts(&self, parts: usize) -> Result<(), SourceError> {
+        let is_share = |key: &&&str| self.value(key).is_some_and(|text| text.ends_with('%') && text != "100%");
+        if let Some(key) = ["size", "offset", "io_size"].iter().find(is_share).filter(|_| parts > 1) {
+            let message = msg!("fio-not-supported", key = *key, why = msg!("fio-share-of-several"));
+            return Err(self.error(key, message, msg!("fio-share-of-several-help")));
+        }
+        let is_set = |key: &str| self.value(key).is_some_and(|text| text != "0");
+        if is_set("filesize") && is_set("offset_increment") {
+            let message = msg!("fio-not-supported", key = "offset_increment", why = msg!("fio-filesize-increment"));
+            return Err(self.error("offset_increment", message, msg!("fio-filesize-increment-help")));
         }
         Ok(())
     }

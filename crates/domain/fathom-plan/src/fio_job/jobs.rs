@@ -56,7 +56,14 @@ impl Job<'_> {
             options.extend(self.section.entries.iter().map(word));
             globals.extend(self.globals.iter().map(|entry| word(entry)));
         }
-        FioEntry { name: self.name().to_owned(), group: self.group, is_grouped: self.is_grouped, options, globals }
+        FioEntry {
+            name: self.name().to_owned(),
+            group: self.group,
+            is_grouped: self.is_grouped,
+            description: self.text("description").map(str::to_owned),
+            options,
+            globals,
+        }
     }
 }
 

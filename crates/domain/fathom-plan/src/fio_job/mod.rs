@@ -26,7 +26,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use crate::error::SourceError;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
-use crate::role::NewFile;
+use crate::role::{FioEntry, NewFile};
 use crate::step::{Step, TargetId};
 use crate::stream::{at_once, name_streams};
 use crate::study::{STEPS_MAX, number};
@@ -179,7 +179,10 @@ fn own_steps(
         let first = alike[0];
         let is_alone = alike.len() == 1;
         let mut step = job::step(source, alike, &mut said.notes, &mut said.job_files)?;
-        step.role.job = Some(first.entry(is_alone || reading.reports_each_job));
+        // The name is the first job's; the options, as fio lists them, are the last one's.
+        let options_of = alike.last().unwrap_or(&first);
+        let entry = options_of.entry(is_alone || reading.reports_each_job);
+        step.role.job = Some(FioEntry { name: first.name().to_owned(), ..entry });
         let clones = match reading.reports_each_job && !first.is_grouped || is_alone && step.has_unlike_threads() {
             true => step.clones_of_threads(&first.section.name),
             false => vec![step],

@@ -40,13 +40,20 @@ pub(super) fn parts<'j, 'a>(
                 ended_by = Some(job.name().to_owned());
             }
         }
-        parts.extend(by_waiting(source, &part)?);
+        let over: Vec<&str> = parts.iter().flatten().map(|job: &&Job<'_>| job.name()).collect();
+        let waited = by_waiting(source, &part, &over)?;
+        parts.extend(waited);
     }
     Ok(parts)
 }
 
-/// Parts jobs further where they wait for others. Only a wait for all that runs before can be done so.
-fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
+/// Parts jobs further where they wait for others. Only a wait for all that runs before can be done so. `over`: names of jobs
+/// that are over anyway.
+fn by_waiting<'j, 'a>(
+    source: &Source<'_>,
+    part: &[&'j Job<'a>],
+    over: &[&str],
+) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
     // By name: each level on which a job of that name begins.
     let mut levels_of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut waiting: Vec<(&Entry, usize)> = Vec::new();
@@ -60,14 +67,17 @@ fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<V
                 return refused(msg!("fio-wait-for-itself"), msg!("fio-wait-for-help"));
             }
             match levels_of.get(name).map_or(&[][..], Vec::as_slice) {
-                [waited] => level = waited + 1,
+                [waited] => {
+                    level = waited + 1;
+                    waiting.push((entry, level));
+                }
+                [] if over.contains(&name) => {}
                 [] => return refused(msg!("fio-wait-for", name = name.to_owned()), msg!("fio-wait-for-help")),
                 _ => {
                     let message = msg!("fio-wait-for-several", name = name.to_owned());
                     return refused(message, msg!("fio-wait-for-several-help"));
                 }
             }
-            waiting.push((entry, level));
         }
         levels_of.entry(job.name()).or_default().push(level);
         if level == levels.len() {

@@ -86,6 +86,7 @@ lanes-switch-with = switch with { $list }
 lanes-several = { $count } x { $what }
 lanes-list = { $list }
 
+missing-not-a-link = a file that contains the target of a link: copy the folder with its symbolic links (cp -a, tar)
 missing-no-such-file = no such file
 missing-not-a-file = not a regular file
 missing-no-number = expected a number, found "{ $text }"

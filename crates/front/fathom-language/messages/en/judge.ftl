@@ -7,6 +7,9 @@ verdict-sides-question = Is one side faster than the other?
 verdict-nothing-measured = Nothing was measured: no step completed an I/O.
 
 # Kinds of load: 4k random reads.
+verdict-kind-unknown-order = { $block } { $what }
+verdict-any-ios = I/Os
+verdict-any-io = I/O
 verdict-kind = { $block } { $order } { $what }
 verdict-kind-by-fio = { $engine } operations
 verdict-kind-replay = a { $trace } ({ $what })
@@ -22,6 +25,9 @@ verdict-one-mixed = { $share } read
 
 # Loads, and figures beside them.
 verdict-threads-depth = T{ $threads } QD{ $depth }
+verdict-threads-depth-unknown = T? QD>={ $depth }
+verdict-threads-unknown = T? QD{ $depth }
+verdict-depth-unknown = T{ $threads } QD>={ $depth }
 verdict-rate-asked = { $rate } asked
 verdict-rate = { $rate }
 verdict-depth = { $threads ->
@@ -394,6 +400,7 @@ verdict-test-cell = { $mix } { $figure }{ $figure-pm }
 verdict-figure-test = { $test }, { $kind }
 
 # The first look at an answer: a sentence of at most 25 words, a small table, one command.
+brief-place-unknown-order = { $block }
 brief-place = { $block } { $order }
 brief-gives = { $rate }{ $rate-pm } of { $kind } at { $load }, { $limited }.
 brief-limited = limited by { $what }
@@ -623,6 +630,7 @@ trust-mend-longer-steps = give each step more time (--runtime 1m)
 trust-mend-unsteady = write the drive to steady state first (fathom run snia)
 trust-level-simulated = simulated
 trust-level-not-measured = not a measurement
+trust-level-not-judged = not judged: imported
 trust-level-good = good
 trust-level-usable = usable
 trust-level-poor = poor

@@ -3,6 +3,7 @@
 report-run-title = Fathom run { $run }: { $study }
 report-comparison-title = Fathom comparison: { $sides }
 report-reproduction-title = Fathom: the articles, redone
+report-date-unknown = date unknown
 report-steps = { $steps ->
     [one] 1 step
    *[other] { $steps } steps

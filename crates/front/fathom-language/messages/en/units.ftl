@@ -34,5 +34,6 @@ unit-cpu-list-help = write CPU numbers and ranges separated by commas, for examp
 cpu-range-descends = the range { $first }-{ $last } descends
 cpu-twice = CPU { $cpu } is named twice
 cpu-missing = a CPU number is missing
+cpu-not-a-map = `{ $text }` is not 32 bits of a CPU map
 cpu-not-a-number = `{ $text }` is not a CPU number
 cpu-too-large = CPU { $cpu } is above { $max }

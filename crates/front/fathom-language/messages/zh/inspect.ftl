@@ -86,6 +86,7 @@ lanes-switch-with = 交换机，接有 { $list }
 lanes-several = { $count } x { $what }
 lanes-list = { $list }
 
+missing-not-a-link = 是一个包含链接目标的普通文件：复制目录时请保留符号链接（cp -a、tar）
 missing-no-such-file = 没有该文件
 missing-not-a-file = 不是普通文件
 missing-no-number = 应为数字，实际为“{ $text }”

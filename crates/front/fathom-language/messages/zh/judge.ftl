@@ -7,6 +7,9 @@ verdict-sides-question = 两方中是否有一方更快？
 verdict-nothing-measured = 没有测到任何数据：没有步骤完成 I/O。
 
 # 负载的种类：4k 随机读。
+verdict-kind-unknown-order = { $block } { $what }
+verdict-any-ios = I/O
+verdict-any-io = I/O
 verdict-kind = { $block } { $order }{ $what }
 verdict-kind-by-fio = { $engine } 操作
 verdict-kind-replay = { $trace }（{ $what }）
@@ -22,6 +25,9 @@ verdict-one-mixed = 混合（{ $share } 读）
 
 # 负载，以及旁边的数值。
 verdict-threads-depth = T{ $threads } QD{ $depth }
+verdict-threads-depth-unknown = T? QD>={ $depth }
+verdict-threads-unknown = T? QD{ $depth }
+verdict-depth-unknown = T{ $threads } QD>={ $depth }
 verdict-rate-asked = 设定 { $rate }
 verdict-rate = { $rate }
 verdict-depth = { $threads ->
@@ -352,6 +358,7 @@ verdict-test-cell = { $mix } { $figure }{ $figure-pm }
 verdict-figure-test = { $test }，{ $kind }
 
 # 答案的第一眼：一句话、小表、一条命令。
+brief-place-unknown-order = { $block }
 brief-place = { $block } { $order }
 brief-gives = { $load } 时{ $kind }为 { $rate }{ $rate-pm }，{ $limited }。
 brief-limited = 受限于{ $what }
@@ -575,6 +582,7 @@ trust-mend-longer-steps = 给每个步骤更长时间（--runtime 1m）
 trust-mend-unsteady = 先把磁盘写到稳态（fathom run snia）
 trust-level-simulated = 模拟
 trust-level-not-measured = 不是测量结果
+trust-level-not-judged = 未评估：导入的结果
 trust-level-good = 良好
 trust-level-usable = 可用
 trust-level-poor = 差

@@ -3,6 +3,7 @@
 report-run-title = Fathom 运行 { $run }：{ $study }
 report-comparison-title = Fathom 比较：{ $sides }
 report-reproduction-title = Fathom：重现文章中的实验
+report-date-unknown = 日期未知
 report-steps = { $steps } 个步骤
 report-all-steps = 全部步骤
 report-column-step = 步骤

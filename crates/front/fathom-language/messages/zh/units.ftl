@@ -34,5 +34,6 @@ unit-cpu-list-help = 请写以逗号分隔的 CPU 编号和范围，例如 0-3,8
 cpu-range-descends = 范围 { $first }-{ $last } 是递减的
 cpu-twice = CPU { $cpu } 重复出现
 cpu-missing = 缺少 CPU 编号
+cpu-not-a-map = `{ $text }` 不是 CPU 位图中的 32 位
 cpu-not-a-number = `{ $text }` 不是 CPU 编号
 cpu-too-large = CPU { $cpu } 大于 { $max }

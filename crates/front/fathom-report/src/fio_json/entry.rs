@@ -36,13 +36,17 @@ impl<'a> Entry<'a> {
         &self.0
     }
 
-    /// The step whose name and options the entry has.
+    /// The step whose name the entry has.
     pub(super) fn first(&self) -> &Member<'a> {
         self.0.first().expect("an entry has a step")
     }
 
+    pub(super) fn last(&self) -> &Member<'a> {
+        self.0.last().expect("an entry has a step")
+    }
+
     fn last_group(&self) -> Option<u32> {
-        self.0.last()?.step.role.job.as_ref().map(|job: &FioEntry| job.group)
+        self.last().step.role.job.as_ref().map(|job: &FioEntry| job.group)
     }
 
     /// Jobs as fio counts them: threads.

@@ -21,8 +21,13 @@ pub(super) fn job(entry: &Entry<'_>, bins: bool) -> shape::Job {
     let Shares { ns, us, ms } =
         shares(directions.iter().flatten().filter_map(|d| completion(d).0.histogram()).filter(|_| distribution));
     let (usr_cpu, sys_cpu) = cpu_shares(entry);
-    let Member { step, record, view } = entry.first();
-    let [read, write, trim] = [0, 1, 2].map(|at| direction(entry, directions[at].as_ref(), detail));
+    let Member { step, record, .. } = entry.first();
+    // fio lists the options of the last job of a group.
+    let Member { step: last, view, .. } = entry.last();
+    let is_unified = step.role.imported.is_unified;
+    let unified = directions.iter().flatten().next().filter(|_| is_unified);
+    let of = |at: usize| (!is_unified).then(|| direction(entry, directions[at].as_ref(), detail));
+    let cpus = view.map_or(&[][..], |view| &view.cpus);
     let elapsed = entry.members().iter().map(|m| (m.record.setup_ns + m.record.runtime_ns).div_ceil(NS_PER_S)).max();
     let threads_ns = |m: &Member<'_>| m.record.runtime_ns / NS_PER_MS * u64::from(thread_count(m.step));
     shape::Job {
@@ -31,10 +36,12 @@ pub(super) fn job(entry: &Entry<'_>, bins: bool) -> shape::Job {
         error: entry.members().iter().find_map(|m| m.record.failures.first()).map_or(0, |f| f.errno),
         eta: 0,
         elapsed: elapsed.unwrap_or(0),
-        job_options: Object(job_options(step, view.map_or(&[][..], |v| &v.cpus))),
-        read,
-        write,
-        trim,
+        desc: last.role.job.as_ref().and_then(|job| job.description.clone()),
+        job_options: step.role.imported.unknown.is_empty().then(|| Object(job_options(last, cpus))),
+        read: of(0),
+        write: of(1),
+        trim: of(2),
+        mixed: unified.map(|mixed| direction(entry, Some(mixed), detail)),
         sync: syncs(entry, detail),
         job_runtime: entry.members().iter().map(threads_ns).sum(),
         usr_cpu,

@@ -104,7 +104,7 @@ fn ended(doc: &Document, records: &[(Step, StepRecord)]) -> Timestamp {
     let head = doc.run.finished.as_ref().and_then(|text| text.parse::<Timestamp>().ok());
     let last = records.iter().map(|(_, r)| i128::from(r.started_unix_ns) + i128::from(r.runtime_ns)).max();
     head.or_else(|| Timestamp::from_nanosecond(last?).ok())
-        .or_else(|| doc.run.started.parse().ok())
+        .or_else(|| doc.run.started.as_ref()?.parse().ok())
         .unwrap_or(Timestamp::UNIX_EPOCH)
 }
 

@@ -28,21 +28,22 @@ fn render(document: &FioDocument) -> String {
         let jobs: Vec<&Job> = document.jobs.iter().filter(|job| job.groupid == group).collect();
         text.push_str(&format!("\nRun status group {group} (all jobs):\n"));
         for (name, of) in OPERATIONS {
-            text.push_str(&group_line(name, jobs.iter().map(|job| of(job))));
+            text.push_str(&group_line(name, jobs.iter().filter_map(|job| of(job).as_ref())));
         }
     }
     text
 }
 
-type Of = fn(&Job) -> &Direction;
+type Of = fn(&Job) -> &Option<Direction>;
 
-const OPERATIONS: [(&str, Of); 3] = [("READ", |j| &j.read), ("WRITE", |j| &j.write), ("TRIM", |j| &j.trim)];
+const OPERATIONS: [(&str, Of); 4] =
+    [("READ", |j| &j.read), ("WRITE", |j| &j.write), ("TRIM", |j| &j.trim), ("MIXED", |j| &j.mixed)];
 
 fn job_text(job: &Job, time: &str) -> String {
     let mut text =
         format!("\n{}: (groupid={}, jobs={}): err={:2}: {time}\n", job.jobname, job.groupid, job.jobs, job.error);
     for (name, of) in OPERATIONS {
-        text.push_str(&direction_text(name, of(job)));
+        text.push_str(&of(job).as_ref().map_or_else(String::new, |d| direction_text(name, d)));
     }
     if job.sync.total_ios > 0 {
         text.push_str("  fsync/fdatasync/sync_file_range:\n");

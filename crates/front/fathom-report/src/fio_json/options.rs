@@ -41,7 +41,10 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     }
     put("iodepth", load.queue_depth.to_string());
     put("numjobs", thread_count(step).to_string());
-    put("ioengine", step.engine.name.as_str().to_owned());
+    put("ioengine", step.engine_word().to_owned());
+    if step.role.imported.is_unified {
+        put("unified_rw_reporting", "mixed".to_owned());
+    }
     put("direct", u8::from(workload.direct).to_string());
     if let Some(bytes) = workload.region.size_bytes {
         put("size", size_word(bytes));
@@ -85,7 +88,7 @@ pub(crate) fn thread_count(step: &Step) -> u32 {
 
 fn push_pattern(put: &mut impl FnMut(&str, String), pattern: &Pattern) {
     match pattern {
-        Pattern::Random | Pattern::Sequential => {}
+        Pattern::Random | Pattern::Sequential | Pattern::Unknown => {}
         Pattern::RandomRepeat => put("norandommap", "1".to_owned()),
         Pattern::Zipf { theta } => put("random_distribution", format!("zipf:{theta}")),
         Pattern::Hotspot { access_pct, space_pct } => {

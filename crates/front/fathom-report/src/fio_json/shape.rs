@@ -38,11 +38,20 @@ pub(super) struct Job {
     pub(super) error: i32,
     pub(super) eta: u64,
     pub(super) elapsed: u64,
-    #[serde(rename = "job options")]
-    pub(super) job_options: Object<String>,
-    pub(super) read: Direction,
-    pub(super) write: Direction,
-    pub(super) trim: Direction,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) desc: Option<String>,
+    /// `None` for an import whose file does not say them: fio's defaults would be read in their place.
+    #[serde(rename = "job options", skip_serializing_if = "Option::is_none")]
+    pub(super) job_options: Option<Object<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trim: Option<Direction>,
+    /// All directions together, in the place of the others (`unified_rw_reporting=mixed`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mixed: Option<Direction>,
     pub(super) sync: Sync,
     pub(super) job_runtime: u64,
     pub(super) usr_cpu: f64,

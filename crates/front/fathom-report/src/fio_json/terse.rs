@@ -26,10 +26,15 @@ fn line(document: &FioDocument, job: &Job, version: u8) -> String {
         2 => format!("2;{};{};{}", job.jobname, job.groupid, job.error),
         _ => format!("{version};{};{};{};{}", document.fio_version, job.jobname, job.groupid, job.error),
     };
-    let directions = [&job.read, &job.write, &job.trim];
-    // Version 3 has no trims.
-    for direction in &directions[..if version == 3 { 2 } else { 3 }] {
-        direction_fields(&mut line, direction, version);
+    // Version 3 has no trims, and a mix that is one figure stands alone.
+    let directions = match &job.mixed {
+        Some(mixed) => vec![Some(mixed)],
+        None if version == 3 => vec![job.read.as_ref(), job.write.as_ref()],
+        None => vec![job.read.as_ref(), job.write.as_ref(), job.trim.as_ref()],
+    };
+    let none = Direction::default();
+    for direction in directions {
+        direction_fields(&mut line, direction.unwrap_or(&none), version);
     }
     let _infallible = write!(line, ";{:.6}%;{:.6}%;{};{};{}", job.usr_cpu, job.sys_cpu, job.ctx, job.majf, job.minf);
     for (_, share) in &job.iodepth_level.0 {

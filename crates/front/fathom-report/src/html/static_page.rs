@@ -10,6 +10,7 @@ use fathom_lab::reproduce::{FigureRow, Reproduction};
 use fathom_language::{Language, with_unit};
 use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_model::LimitName;
+use fathom_plan::LoadPart;
 use fathom_record::RunState;
 use fathom_units::{format_iops, format_ns, format_rate, format_significant};
 
@@ -91,11 +92,12 @@ fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Re
     if doc.verdict.is_empty() {
         write!(page, "<h1>{}</h1>", Escaped(&words.say(&doc.run.question)))?;
     }
+    let date = doc.run.started.clone().unwrap_or_else(|| words.say(&msg!("report-date-unknown")));
     write!(
         page,
         "<p class=\"static-facts\">{} · {} · {} · {} · {}</p></section>",
         Escaped(&words.say(&msg!("report-run-title", run = doc.run.id.to_string(), study = &doc.run.study))),
-        Escaped(&doc.run.started),
+        Escaped(&date),
         Escaped(&words.say(&run_state_message(doc.run.state))),
         Escaped(&words.say(&msg!("report-steps", steps = doc.steps.len()))),
         Escaped(&doc.run.command)
@@ -173,12 +175,13 @@ fn write_list(page: &mut String, items: impl Iterator<Item = String>) -> fmt::Re
 }
 
 fn write_row(page: &mut String, words: &Words<'_>, step: &StepView) -> fmt::Result {
+    let known = |value: u32, part| if step.role.is_unknown(part) { "?".to_owned() } else { value.to_string() };
     write!(
         page,
         "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td>",
         Escaped(&title(words, step)),
-        step.threads,
-        step.queue_depth
+        known(step.threads, LoadPart::Threads),
+        known(step.queue_depth, LoadPart::Depth)
     )?;
     if let Some(reason) = &step.reason {
         return write!(

@@ -42,7 +42,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
         })?;
         steps.push((step, record(view)));
     }
-    let started_unix_ns = unix_ns(Some(&doc.run.started));
+    let started_unix_ns = unix_ns(doc.run.started.as_ref());
     Ok(Imported { plan: doc.run.plan, steps, started_unix_ns, notes, host_json: doc.host })
 }
 

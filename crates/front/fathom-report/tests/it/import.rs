@@ -13,25 +13,25 @@ use fathom_report::{bin_of_ns, fio_json, fio_json_text, json, ns_of_bin};
 use proptest::prelude::*;
 use serde_json::Value;
 
-fn import_fixture(name: &str) -> Imported {
+pub(crate) fn import_fixture(name: &str) -> Imported {
     import_json(&fixture(name), name).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn direction(record: &StepRecord, op: Op) -> &Direction {
+pub(crate) fn direction(record: &StepRecord, op: Op) -> &Direction {
     record.direction(op).unwrap_or_else(|| panic!("no {op:?}"))
 }
 
-fn notes(record: &StepRecord) -> String {
+pub(crate) fn notes(record: &StepRecord) -> String {
     let texts = record.warnings.iter().filter_map(|w| if let Warning::Note { text } = w { Some(text) } else { None });
     words(texts)
 }
 
-fn words<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
+pub(crate) fn words<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     messages.into_iter().map(english).collect::<Vec<_>>().join("\n")
 }
 
 /// What is said of a file that is not taken in.
-fn refusal(text: &str, file: &str) -> String {
+pub(crate) fn refusal(text: &str, file: &str) -> String {
     english(&import_json(text, file).expect_err(file).message())
 }
 
@@ -208,6 +208,7 @@ fn other_files_are_named_for_what_they_are() {
         ("hello\n", "plain text"),
         ("{\"Results\": 1}", "another program's JSON, with the keys Results"),
         ("{}", "empty JSON object"),
+        ("[{}]", "empty JSON object"),
     ];
     for (text, kind) in cases {
         let error = import_json(text, "x").expect_err(kind);
@@ -224,9 +225,9 @@ fn a_missing_or_foreign_value_is_reported_with_its_place() {
     let text = fixture("randread-json.json");
     let without = text.replacen("\"total_ios\"", "\"totally\"", 1);
     assert!(refusal(&without, "x").contains("jobs[0].read.total_ios"));
-    let engine = text.replacen("\"libaio\"", "\"rbd\"", 1);
-    let error = refusal(&engine, "x");
-    assert!(error.contains("jobs[0].job options.ioengine") && error.contains("`rbd`"), "{error}");
+    let workload = text.replacen("\"rw\" : \"randread\"", "\"rw\" : \"shuffle\"", 1);
+    let error = refusal(&workload, "x");
+    assert!(error.contains("jobs[0].job options.rw") && error.contains("`shuffle`"), "{error}");
     let no_jobs = r#"{"fio version": "fio-3.33", "jobs": []}"#;
     assert!(refusal(no_jobs, "x").contains("no job in it"));
 }

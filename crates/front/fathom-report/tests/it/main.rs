@@ -4,5 +4,6 @@ mod article_phrases;
 mod export;
 mod fio_plot;
 mod import;
+mod import_unsaid;
 mod support;
 mod viewer_types;

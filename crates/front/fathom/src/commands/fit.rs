@@ -1,6 +1,6 @@
 //! `fathom fit`: a device file from a run.
 
-use fathom_judge::rfc3339;
+use fathom_judge::known_rfc3339;
 use fathom_lab::observations_of;
 use fathom_model::{DeviceFile, fit_device};
 
@@ -9,7 +9,7 @@ use super::{existing_lab, must_be_measured, run_number};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::FitArgs;
-use crate::terminal::{result, say, talk};
+use crate::terminal::{date, result, say, talk};
 
 pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
@@ -23,14 +23,14 @@ pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
         ));
     };
     let head = lab.load_head(run)?;
-    let started = rfc3339(head.summary.started_unix_ns);
+    let started = known_rfc3339(head.summary.started_unix_ns);
     let host = lab.host_of(&head)?;
     let device = &host["targets"][0]["device"];
     let model = device["model"].as_str().or(device["name"].as_str()).unwrap_or("unknown drive").to_owned();
     let stem = options.output.as_deref().and_then(|p| p.file_stem()).map(|s| s.to_string_lossy().into_owned());
     let id = options.name.clone().or(stem).unwrap_or_else(|| format!("run-{}-drive", run.0));
-    let title = format!("run {} of {} on {started}", run.0, head.summary.study);
-    let year = started.get(..4).and_then(|y| y.parse().ok());
+    let title = format!("run {} of {} on {}", run.0, head.summary.study, date(started.as_deref()));
+    let year = started.as_ref().and_then(|started| started.get(..4)?.parse().ok());
     let source_id = format!("{id}-run");
     let file = DeviceFile { id: &id, model: &model, source_id: &source_id, source_title: &title, year };
     let text = fitted.to_toml(&file, say);

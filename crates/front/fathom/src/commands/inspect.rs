@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fathom_host::{Root, open_to_read};
-use fathom_inspect::{Advice, CaptureError, Inventory, Subject, advise, capture, unpack};
+use fathom_inspect::{Advice, CaptureError, Inventory, Missing, Subject, advise, capture, unpack};
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::{command_line, to_json};
 use crate::args::InspectArgs;
 use crate::exit::{Exit, Problem};
 use crate::inventory::{first_look, render_text};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -56,10 +56,17 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
     let inventory = Inventory::read(root);
     if inventory.processors.topology.cpus.is_empty() && inventory.drives.is_empty() {
         let place = options.root.as_deref().unwrap_or(Path::new("/"));
+        let has_both = ["proc", "sys"].iter().all(|folder| root.join(folder).is_dir());
+        let is_of_these = |m: &&Missing| has_both && ["part-cpus", "part-drives"].contains(&m.what.id());
+        let unread = inventory.missing.iter().filter(is_of_these);
+        let unread: Vec<String> = unread.map(|m| format!("/{}: {}", m.example, say(&m.detail))).collect();
         return Err(Problem::new(
             Exit::Failed,
             format!("{} shows neither CPUs nor drives", place.display()),
-            "it must hold proc and sys of a Linux machine",
+            match unread.is_empty() {
+                true => "it must contain proc and sys of a Linux machine".to_owned(),
+                false => format!("it contains proc and sys, but not all that is needed: {}", unread.join("; ")),
+            },
         ));
     }
     let targets = targets(&inventory, &options.target)?;

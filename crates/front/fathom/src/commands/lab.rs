@@ -16,7 +16,7 @@ use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::ranks;
 use crate::table::{self, Layout};
-use crate::terminal::{result, say, talk};
+use crate::terminal::{date, result, say, talk};
 
 /// Judging runs for longer than this is said.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -60,7 +60,7 @@ type Answer = Result<Option<Message>, StoreError>;
 
 fn json_row(run: &RunSummary, answer: &Answer) -> serde_json::Value {
     let mut row = serde_json::json!({
-        "id": run.id, "study": run.study, "state": run.state.as_str(), "started": fathom_judge::rfc3339(run.started_unix_ns),
+        "id": run.id, "study": run.study, "state": run.state.as_str(), "started": fathom_judge::known_rfc3339(run.started_unix_ns),
         "steps": run.steps_measured, "steps_planned": run.steps_planned,
         "answer": answer.as_ref().ok().and_then(Option::as_ref).map(say),
     });
@@ -72,7 +72,8 @@ fn json_row(run: &RunSummary, answer: &Answer) -> serde_json::Value {
 
 fn text_row(lab: &Lab, run: &RunSummary, answer: &Answer) -> String {
     let steps = format!("{}/{}", run.steps_measured, run.steps_planned);
-    let started = fathom_judge::rfc3339(run.started_unix_ns);
+    let started = fathom_judge::known_rfc3339(run.started_unix_ns);
+    let started = date(started.as_deref());
     let target = lab.load_head(run.id).map_or_else(|_| "-".to_owned(), |head| target(&head.plan));
     let (id, state) = (run.id.0, run.state.as_str());
     let row = format!("{id:>5}  {:<12} {state:<12} {started:<20} {steps:>9}  {target}\n", run.study);
@@ -161,7 +162,7 @@ pub(crate) fn shown(document: &Document, details: bool) -> String {
         document.run.study,
         if document.run.plan.machine.is_some() { " · SIMULATED" } else { "" },
         document.run.state.as_str(),
-        document.run.started,
+        date(document.run.started.as_deref()),
         answer(document, details)
     );
     text.push('\n');

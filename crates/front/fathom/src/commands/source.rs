@@ -48,8 +48,15 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Plan, Problem> {
     let lab = existing_lab(all)?;
     let run = run_number(&lab, run)?;
     let targets = targets(args.machine.as_deref(), &args.target)?;
+    let stored = lab.load_head(run)?.plan;
+    if stored.steps.iter().any(|step| !step.role.imported.can_run()) {
+        return Err(Problem::usage(
+            format!("run {} was imported, and its file does not say all of its load", run.0),
+            "give the load to fathom io or to a job file",
+        ));
+    }
     let (plan, notes) = match args.resume.is_some() || !targets.is_empty() {
-        true => (lab.load_head(run)?.plan, Vec::new()),
+        true => (stored, Vec::new()),
         false => plan_again(&lab, run)?,
     };
     let mut plan = plan;

@@ -48,11 +48,15 @@ fn machine(inventory: &Inventory) -> String {
     let topology = &inventory.processors.topology;
     let nodes = topology.cpus.iter().map(|c| c.node).collect::<std::collections::BTreeSet<_>>().len();
     let cores = topology.cpus.iter().map(|c| (c.package, c.core)).collect::<std::collections::BTreeSet<_>>().len();
+    let drives = counted(inventory.drives.len(), "drive", "drives");
+    if topology.cpus.is_empty() {
+        return format!("Machine: CPUs not seen, {drives}");
+    }
     let parts = [
         counted(nodes, "node", "nodes"),
         counted(cores, "core", "cores"),
         counted(topology.cpus.len(), "CPU", "CPUs"),
-        counted(inventory.drives.len(), "drive", "drives"),
+        drives,
     ];
     format!("Machine: {}", parts.join(", "))
 }

@@ -20,11 +20,12 @@ pub(super) fn machine(inventory: &Inventory) -> Branch {
         Smt::Off => ", SMT off",
         Smt::None => "",
     };
+    let of_cpus = |text: String| if cpus.topology.cpus.is_empty() { String::new() } else { text };
     let title = vec![
         if cpus.model.is_empty() { "unknown CPU".to_owned() } else { cpus.model.clone() },
-        plural(cpus.sockets, "socket"),
-        plural(cpus.cores, "core"),
-        format!("{}{smt}", plural(cpus.topology.cpus.len() as u32, "CPU")),
+        of_cpus(plural(cpus.sockets, "socket")),
+        of_cpus(plural(cpus.cores, "core")),
+        of_cpus(format!("{}{smt}", plural(cpus.topology.cpus.len() as u32, "CPU"))),
         cpus.memory_bytes.map_or(String::new(), format_bytes),
         inventory.kernel.as_ref().map_or(String::new(), |k| format!("Linux {k}")),
     ];
@@ -52,7 +53,11 @@ fn nodes(cpus: &Processors) -> Vec<Branch> {
         let far: Vec<String> = node.distances.iter().map(u32::to_string).collect();
         Branch::new(vec![
             format!("node {}", node.id),
-            if node.cpus.is_empty() { "no CPUs".to_owned() } else { format!("CPUs {}", node.cpus) },
+            match node.cpus.as_deref() {
+                None => "CPUs not seen".to_owned(),
+                Some("") => "no CPUs".to_owned(),
+                Some(cpus) => format!("CPUs {cpus}"),
+            },
             node.memory_bytes.map_or(String::new(), format_bytes),
             if far.len() > 1 { format!("distances {}", far.join(" ")) } else { String::new() },
         ])

@@ -147,6 +147,33 @@ fn a_capture_of_this_machine_has_its_cpus_and_drives() {
 }
 
 #[test]
+fn a_folder_that_lacks_a_part_of_sys_shows_the_rest() {
+    let place = Place::new();
+    let tree = place.file("tree");
+    build(&tree);
+    // As other programs copy it: without the class of block devices, and with the maps of the nodes alone.
+    fs::remove_dir_all(tree.join("sys/class/block")).expect("a class");
+    for (node, map) in [("node0", "3"), ("node1", "c")] {
+        let home = tree.join("sys/devices/system/node").join(node);
+        fs::remove_file(home.join("cpulist")).expect("a list");
+        fs::write(home.join("cpumap"), format!("{map}\n")).expect("a map");
+    }
+    let shown = place.run("inspect --root tree --details");
+    for words in ["Machine: 2 nodes", "node 0 · CPUs 0-1", "node 1 · CPUs 2-3", "nvme0n1"] {
+        assert!(shown.out.contains(words), "{words}: {}", shown.out);
+    }
+    fs::remove_dir_all(tree.join("sys/devices/system")).expect("the CPUs");
+    let shown = place.run("inspect --root tree --details");
+    assert!(shown.out.contains("Machine: CPUs not seen, 1 drive") && !shown.out.contains("0 CPUs"), "{}", shown.out);
+    fs::remove_dir_all(tree.join("sys/block")).expect("the drives");
+    fs::create_dir_all(tree.join("sys/block")).expect("a folder");
+    fs::write(tree.join("sys/block/sda"), "../devices/pci0/block/sda").expect("no link");
+    let refused =
+        ["neither CPUs nor drives", "it contains proc and sys", "/sys/block/sda: a file that contains the target"];
+    place.run("inspect --root tree").expect(1, &refused);
+}
+
+#[test]
 fn bad_input_is_refused_with_a_way_out() {
     let place = Place::new();
     build(&place.file("tree"));

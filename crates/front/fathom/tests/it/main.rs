@@ -17,6 +17,7 @@ mod fio_cross;
 mod fio_kernel;
 mod fio_order;
 mod guard;
+mod imports;
 mod inspect;
 mod kept;
 mod leftovers;

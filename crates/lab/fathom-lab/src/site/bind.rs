@@ -12,7 +12,7 @@ use fathom_host::{
 };
 use fathom_message::{Message, msg};
 use fathom_nvme::driver::DrivenNamespace;
-use fathom_plan::{NewFile, Part, Phase, Plan, Step, TargetId};
+use fathom_plan::{NewFile, Part, Pattern, Phase, Plan, Step, TargetId};
 use fathom_store::MadeFile;
 
 use super::{Permission, TargetError};
@@ -302,7 +302,7 @@ pub(super) fn with_regions(plan: &Plan, bytes_of: &BytesOf<'_>) -> Result<Plan, 
 fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetError> {
     let has_shares = step.role.offset_pct.is_some() || step.role.pass_pct.is_some();
     if step.workload.region.size_bytes.is_some() && !has_shares {
-        return Ok(());
+        return end_after_block(step, bytes_of);
     }
     let held: Vec<(u64, bool)> =
         step.targets.iter().map(|target| bytes_of_target(target, bytes_of)).collect::<Result<_, _>>()?;
@@ -333,6 +333,26 @@ fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetE
         let bytes = region.size_bytes.or(smallest.map(|bytes| bytes.saturating_sub(offset_bytes)));
         step.workload.order.pass_bytes = bytes.map(|bytes| share(bytes, pct));
     }
+    Ok(())
+}
+
+/// Has a sequential job of fio end after the block in which its size ends, as fio does where the file goes on.
+fn end_after_block(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetError> {
+    let workload = &step.workload;
+    let block = u64::from(workload.block_bytes_max());
+    let is_plain = workload.pattern == Pattern::Sequential && block == u64::from(workload.block_bytes_min());
+    let Some(size_bytes) = workload.region.size_bytes.filter(|bytes| bytes % block > 0) else { return Ok(()) };
+    if step.role.job.is_none() || !is_plain {
+        return Ok(());
+    }
+    let size_bytes = size_bytes.next_multiple_of(block);
+    let end_bytes = workload.region.offset_bytes.saturating_add(size_bytes);
+    for target in &step.targets {
+        if bytes_of_target(target, bytes_of)?.0 < end_bytes {
+            return Ok(());
+        }
+    }
+    step.workload.region.size_bytes = Some(size_bytes);
     Ok(())
 }
 

@@ -88,6 +88,9 @@ impl Hot {
     /// interrupted before it did anything.
     #[cold]
     fn sync_at_end<B: Backend>(&mut self, backend: &mut B, part: u16) -> io::Result<bool> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(self.clock.now(), part, Op::Sync, SyncKind::Fsync, (0, 0));
+        }
         // Nothing is in flight: any slot is free.
         backend.push_sync(0, part, SyncKind::Fsync);
         let mut answer = None;

@@ -3,6 +3,7 @@
 use fathom_hist::Histogram;
 use fathom_record::{Latency, QuotedLatency};
 
+use super::TABLE_HEAD;
 use crate::latency;
 
 pub(super) const NS_PER_US: f64 = 1e3;
@@ -22,7 +23,7 @@ pub(super) struct Row {
 /// Whether a text is what `spdk_nvme_perf` prints.
 #[must_use]
 pub fn is_perf_table(text: &str) -> bool {
-    text.contains("Latency(us)") && text.lines().any(|line| row_of(line).is_some())
+    text.contains(TABLE_HEAD) && text.lines().any(|line| row_of(line).is_some())
 }
 
 /// The rows of the table in its order, each with its quantiles (`-L`) and its histogram (`-LL`) where there are as many.

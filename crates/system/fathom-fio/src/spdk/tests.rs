@@ -78,6 +78,50 @@ fn a_table_without_its_command_or_with_another_is_refused() {
     assert_eq!(ids(&PERF.replace("randread", "randrw")).1, "import-spdk-mixed");
 }
 
+const ROW: &str = "\
+                                                                           Latency(us)
+Device Information                     :       IOPS      MiB/s    Average        min        max
+PCIE (0000:86:00.0) NSID 1 from core  0:  128000.00     500.00     499.50      20.10    1800.00
+";
+
+#[test]
+fn the_command_may_have_any_path_and_the_older_name() {
+    for command in [
+        "# ./perf -q 64 -w randread -t 60 -c 0x1 -o 4096",
+        "# sudo ./build/examples/perf -q 64 -w randread -t 60 -o 4096",
+        "$ build/bin/perf -q 64 -o 4096 -w randread -t 60",
+        "examples/nvme/perf/perf -q 64 -s 4096 -w randread -t 60",
+        "perf stat -d spdk_nvme_perf --io-depth=64 --io-size 4096 -w randread -t 60",
+    ] {
+        let imported = import_perf(&format!("{command}\n{ROW}"), "x").unwrap_or_else(|e| panic!("{command}: {e}"));
+        let (step, record) = &imported.steps[0];
+        assert_eq!(step.label, "spdk_nvme_perf: 4k randread T1 QD64", "{command}");
+        assert_eq!((record.ios(), record.runtime_ns, imported.started_unix_ns), (7_680_000, 60_000_000_000, 0));
+    }
+    // The perf of Linux, and what DPDK prints, are no commands.
+    for other in ["$ perf record -a sleep 10", "[ DPDK EAL parameters: perf --no-shconf -c 0x1 -q 1 ]"] {
+        assert!(import_perf(&format!("{other}\n{ROW}"), "x").is_err(), "{other}");
+    }
+}
+
+#[test]
+fn each_command_of_a_text_is_a_step() {
+    let run = |depth: u32| format!("# spdk_nvme_perf -q {depth} -w randread -t 60 -o 4096\n{ROW}");
+    let imported = import_perf(&(run(32) + &run(64)), "x").expect("two runs");
+    let loads: Vec<(u32, u32, u64)> =
+        imported.steps.iter().map(|(s, r)| (s.load.threads, s.load.queue_depth, r.ios())).collect();
+    assert_eq!(loads, [(1, 32, 7_680_000), (1, 64, 7_680_000)]);
+    assert_eq!(imported.plan.source.lines().count(), 2);
+    let id = |text: &str| match import_perf(text, "x").expect_err("refused") {
+        ImportError::Content { what, .. } => what.id().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(id(&(run(32) + ROW)), "import-spdk-two-tables");
+    assert_eq!(id(&(ROW.to_owned() + &run(32))), "import-spdk-no-command");
+    let cut = import_perf(&(run(32) + "# spdk_nvme_perf -q 64 -w randread -t 60 -o 4096\nfailed\n"), "x").expect("one");
+    assert_eq!((cut.steps.len(), cut.notes[0].id()), (1, "import-spdk-no-table"));
+}
+
 #[test]
 fn jobs_of_bdevperf_with_one_load_are_one_step() {
     let job = |name: &str, iops: f64| {

@@ -131,7 +131,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| match s.workload.pattern {
             Pattern::Zipf { theta } => Some(format!("zipf:{theta}")),
             Pattern::Hotspot { access_pct, space_pct } => Some(format!("hotspot:{access_pct}/{space_pct}")),
-            Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => parts_of_region(s),
+            Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential | Pattern::Unknown => parts_of_region(s),
         },
     )
     .aliases(&["distribution"])
@@ -561,7 +561,7 @@ fn fio_distribution(step: &Step) -> Option<String> {
         Pattern::Hotspot { access_pct, space_pct } => {
             Some(format!("zoned:{access_pct}/{space_pct}:{}/{}", 100 - access_pct, 100 - space_pct))
         }
-        Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => parts_of_region(step),
+        Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential | Pattern::Unknown => parts_of_region(step),
     }
 }
 

@@ -295,7 +295,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
             study: "quick".to_owned(),
             question: Message::verbatim("How fast is this?"),
             state: RunState::Finished,
-            started: "2026-11-21T08:35:35Z".to_owned(),
+            started: Some("2026-11-21T08:35:35Z".to_owned()),
             finished: Some("2026-11-21T08:36:05Z".to_owned()),
             elapsed_s: Some(30.0),
             command: "fathom run quick".to_owned(),

@@ -24,7 +24,7 @@ const HEAD: &[Field] = &[
     ("run.id", Kind::Whole, false),
     ("run.study", Kind::Text, false),
     ("run.state", Kind::Text, false),
-    ("run.started", Kind::Text, false),
+    ("run.started", Kind::Text, true),
     ("run.plan", Kind::Object, false),
     ("host", Kind::Object, false),
     ("verdict", Kind::List, false),
