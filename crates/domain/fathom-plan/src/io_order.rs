@@ -125,6 +125,20 @@ pub struct SizeRange {
     pub unaligned: bool,
 }
 
+impl SizeRange {
+    /// Mean of the sizes as fio draws them: as far above the smallest as the largest is long, cut at the largest.
+    #[must_use]
+    pub fn mean_bytes(self) -> f64 {
+        let (min, max) = (f64::from(self.min_bytes), f64::from(self.max_bytes));
+        if self.unaligned {
+            return min + (max - min) * (max + min) / (2.0 * max);
+        }
+        // Each whole multiple of the smallest has a share of `min / max`; the largest has the rest.
+        let multiples = (max / min).floor();
+        min * min / max * multiples * (multiples + 1.0) / 2.0 + max - multiples * min
+    }
+}
+
 /// A part of the region and its share of the I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -269,6 +269,7 @@ fn with_rate(label: Label, step: &Step) -> Label {
         ),
         // A trace says by its name how fast it is.
         (None, Some(rate)) if rate.process == RateProcess::Recorded => label,
+        _ if step.load.op_rates.is_some() => with_op_rates(label, step),
         (None, Some(rate)) => label.with(
             Topic::Rate,
             format!(" at {}/s", rate.iops),
@@ -276,6 +277,28 @@ fn with_rate(label: Label, step: &Step) -> Label {
         ),
         (None, None) => label,
     }
+}
+
+/// Rates of reads and writes, or the limit of one of them.
+fn with_op_rates(label: Label, step: &Step) -> Label {
+    let message = label.message.clone();
+    let rates = step.load.op_rates.map_or((None, None), |rates| (rates.read_iops, rates.write_iops));
+    let (text, message) = match rates {
+        (Some(reads), Some(writes)) => (
+            format!(" at {reads} reads/s + {writes} writes/s"),
+            msg!("label-at-rates", load = message, reads = reads.to_string(), writes = writes.to_string()),
+        ),
+        (Some(reads), None) => (
+            format!(", reads at most {reads}/s"),
+            msg!("label-reads-limited", load = message, reads = reads.to_string()),
+        ),
+        (None, Some(writes)) => (
+            format!(", writes at most {writes}/s"),
+            msg!("label-writes-limited", load = message, writes = writes.to_string()),
+        ),
+        (None, None) => return label,
+    };
+    label.with(Topic::Rate, text, message)
 }
 
 /// How many stages, and between which rates.
@@ -494,8 +517,7 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
         LabelPart::Verify => step.workload.verify.map(|_| Words::new("verified", msg!("label-verified"))),
         LabelPart::Arrivals => step
             .load
-            .rate
-            .map(|r| r.process)
+            .process()
             .or(step.role.rate_share.map(|s| s.process))
             .filter(|_| step.role.rate_pair.is_none())
             .map(|p| Words::name(p.as_str())),

@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::data::Content;
 use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
+use crate::op_rates::OpLimits;
 use crate::open_loop::Arrivals;
 use crate::pacing::Pacer;
 use crate::priority::IoMarks;
@@ -82,6 +83,8 @@ pub(crate) struct Hot {
     /// `[part]`; empty: nothing is verified.
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
+    /// Where a closed loop limits an operation to a rate.
+    pub(crate) op_limits: Option<OpLimits>,
     pub(crate) pacer: Option<Pacer>,
     /// Where the depth is searched for a latency.
     pub(crate) search: Option<DepthSearch>,
@@ -401,7 +404,8 @@ impl Hot {
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
-            let Some((part, unit, of_sequence)) = self.next_place::<V>(slot) else {
+            let asked = self.asked_op::<V>(now);
+            let Some((part, unit, of_sequence)) = self.next_place::<V>(slot, asked) else {
                 self.state.exhausted = true;
                 break;
             };
@@ -418,7 +422,8 @@ impl Hot {
             let (op, len, offset) = match of_sequence {
                 Some(next) if V::PARANOID => (next.op, next.len, next.offset),
                 _ => {
-                    let (op, len) = (self.draw.op(&mut self.rng), self.draw.len(&mut self.rng));
+                    let op = asked.unwrap_or_else(|| self.draw.op(&mut self.rng));
+                    let len = self.draw.len(&mut self.rng);
                     (op, len, self.parts.offset_of::<V>(part, unit))
                 }
             };
@@ -462,11 +467,26 @@ impl Hot {
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
     }
 
+    /// The operation of the next I/O where rates decide it; `None`: the mix does.
+    #[inline(always)]
+    fn asked_op<V: Variant>(&mut self, now: u64) -> Option<Op> {
+        if V::OPEN {
+            return self.arrivals.as_ref().and_then(Arrivals::next_op);
+        }
+        if V::PARANOID
+            && let Some(limits) = &mut self.op_limits
+        {
+            let drawn = self.draw.op(&mut self.rng);
+            return Some(limits.choose(drawn, now, &mut self.rng));
+        }
+        None
+    }
+
     /// The unit of the next I/O, and the I/O itself where a sequence makes it.
     #[inline(always)]
-    fn next_place<V: Variant>(&mut self, slot: u32) -> Option<(u16, u64, Option<Next>)> {
+    fn next_place<V: Variant>(&mut self, slot: u32, asked: Option<Op>) -> Option<(u16, u64, Option<Next>)> {
         if V::PARANOID && !self.sequences.is_empty() {
-            let (part, next) = self.sequences.next(&mut self.rng)?;
+            let (part, next) = self.sequences.next(&mut self.rng, asked)?;
             return Some((part, next.unit, Some(next)));
         }
         let (part, unit) = self.parts.next::<V>(slot, &mut self.rng)?;

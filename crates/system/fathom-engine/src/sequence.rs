@@ -189,8 +189,8 @@ impl IoSequence {
         self.passes
     }
 
-    /// The next I/O; `None` once all that was asked for is done.
-    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<Next> {
+    /// The next I/O, of operation `asked` where rates decide it; `None` once all that was asked for is done.
+    pub(crate) fn next(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<Next> {
         // A second try after the region is begun anew; a third could not find more.
         for _ in 0..2 {
             if !self.is_timed && self.is_done() {
@@ -199,7 +199,7 @@ impl IoSequence {
             }
             let is_bounded = !self.is_timed && self.order.sprandom.is_none();
             let has_room = !is_bounded || self.in_pass.bytes < self.extent.len_bytes.max(1);
-            if let Some(next) = has_room.then(|| self.find(rng)).flatten() {
+            if let Some(next) = has_room.then(|| self.find(rng, asked)).flatten() {
                 self.account(next);
                 return Some(next);
             }
@@ -270,8 +270,8 @@ impl IoSequence {
         }
     }
 
-    fn find(&mut self, rng: &mut Rng) -> Option<Next> {
-        let op = self.draw.op(rng);
+    fn find(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<Next> {
+        let op = asked.unwrap_or_else(|| self.draw.op(rng));
         let at = op_index(op);
         if self.order.strided.is_some() {
             self.go_through_zones(at);
@@ -489,15 +489,15 @@ impl Sequences {
         self.parts.is_empty() && self.replayed.is_none()
     }
 
-    /// The next I/O and its part; `None` once all parts are done.
-    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
+    /// The next I/O, of operation `asked` where rates decide it, and its part; `None` once all parts are done.
+    pub(crate) fn next(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<(u16, Next)> {
         if let Some(replayed) = &mut self.replayed {
             return replayed.next();
         }
         if self.left.is_some_and(|left| left.bytes == 0 || left.ios == 0) {
             return None;
         }
-        let (part, next) = self.next_of_parts(rng)?;
+        let (part, next) = self.next_of_parts(rng, asked)?;
         if let Some(left) = &mut self.left {
             left.bytes = left.bytes.saturating_sub(next.len.into());
             left.ios -= 1;
@@ -505,10 +505,10 @@ impl Sequences {
         Some((part, next))
     }
 
-    fn next_of_parts(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
+    fn next_of_parts(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<(u16, Next)> {
         while let Some(service) = &mut self.service {
             let part = service.next(rng)?;
-            match self.parts[usize::from(part)].next(rng) {
+            match self.parts[usize::from(part)].next(rng, asked) {
                 Some(next) => {
                     service.served(next.len.into());
                     return Some((part, next));
@@ -519,7 +519,7 @@ impl Sequences {
         for _ in 0..self.parts.len() {
             let part = self.turn;
             self.turn = (part + 1) % self.parts.len();
-            if let Some(next) = self.parts[part].next(rng) {
+            if let Some(next) = self.parts[part].next(rng, asked) {
                 return Some((part as u16, next));
             }
         }

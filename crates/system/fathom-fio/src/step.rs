@@ -46,6 +46,7 @@ pub(crate) fn step(
         batch_complete_min: options.number("iodepth_batch_complete_min"),
         batch_complete_max: options.number("iodepth_batch_complete_max"),
         rate: rate(options, head.threads, notes),
+        op_rates: None,
         ..Load::closed(threads, queue_depth)
     };
     let label = if head.own { head.name.to_owned() } else { label(head.name, &workload, head.threads, queue_depth) };

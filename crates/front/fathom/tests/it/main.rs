@@ -16,6 +16,7 @@ mod fio_command;
 mod fio_cross;
 mod fio_kernel;
 mod fio_order;
+mod fio_rates;
 mod guard;
 mod inspect;
 mod kept;

@@ -27,7 +27,7 @@ fn extent(begin_bytes: u64, len_bytes: u64) -> Extent {
 
 fn all(step: &Step, extent: Extent) -> Vec<Next> {
     let (mut sequence, mut rng) = (sequence(step, extent), Rng::new(3, 0));
-    std::iter::from_fn(|| sequence.next(&mut rng)).take(1_000_000).collect()
+    std::iter::from_fn(|| sequence.next(&mut rng, None)).take(1_000_000).collect()
 }
 
 fn offsets(all: &[Next]) -> Vec<u64> {
