@@ -339,11 +339,15 @@ fn step_bytes_written_max(step: &Step) -> Option<u64> {
     let passers: usize = step.workers_by_target().iter().map(Vec::len).sum();
     let by_passes = step.length.passes.and_then(|passes| {
         let region = u128::from(step.workload.region.size_bytes?);
+        // Of a pass that is asked to move more than the region has.
+        let region = region.max(step.workload.order.pass_bytes.unwrap_or(0).into());
         let region = step.role.part.filter(|p| !p.is_cut).map_or(region, |part| region / u128::from(part.of.max(1)));
         Some(region * u128::from(passes) * passers as u128)
     });
     let share = f64::from(mix.write_pct) / 100.0;
     let by_passes = by_passes.map(|bytes| match step.load.op_rates {
+        // A write follows each trim.
+        None if step.workload.order.trims_first => bytes,
         None => bytes * u128::from(mix.write_pct) / 100,
         // Writes take the place of reads that are ahead of their rate, so that they may be all of the I/Os.
         Some(rates) => (bytes as f64 * rates.write_share().unwrap_or(1.0)) as u128,

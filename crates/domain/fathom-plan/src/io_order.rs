@@ -44,6 +44,11 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub trim_sizes: Option<Vec<BlockSize>>,
+    /// A write of the same block follows each trim (`rw=trimwrite`). Limits of bytes and I/Os count the trims alone, and are so
+    /// many of each.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub trims_first: bool,
     /// Sizes are drawn from a range in place of the block sizes, of which there is one then: the largest.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

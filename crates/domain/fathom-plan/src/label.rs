@@ -425,6 +425,9 @@ fn operations(step: &Step) -> Words {
             ),
         };
     }
+    if step.workload.order.trims_first {
+        return Words::new("trim + write", msg!("label-trim-and-write"));
+    }
     let m = step.workload.mix;
     match (m.read_pct, m.write_pct, m.trim_pct) {
         (100, _, _) => Words::new("read", msg!("label-read")),

@@ -131,6 +131,8 @@ pub(crate) struct State {
     aside: Vec<(u32, i32)>,
     /// Results that came from the engine and wait for their turn, where not all are taken at once.
     ready: VecDeque<(u32, i32)>,
+    /// The trim that must end before the write of its block, or anything after that write, may start.
+    trim_before_write: Option<u32>,
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
@@ -199,6 +201,7 @@ impl State {
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
             ready: VecDeque::with_capacity(depth),
+            trim_before_write: None,
             again: Vec::with_capacity(depth),
             in_flight: 0,
             syncs: vec![Syncs::default(); parts].into_boxed_slice(),
@@ -401,6 +404,9 @@ impl Hot {
                     break;
                 }
             }
+            if V::PARANOID && self.state.trim_before_write.is_some() {
+                break;
+            }
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
@@ -460,6 +466,11 @@ impl Hot {
                 backend.mark(slot, marks.draw(slot, op, len));
             }
             self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
+            if V::PARANOID && op == Op::Trim && self.sequences.are_pairs() {
+                // A trim that the kernel did at once is over, unless it failed and is perhaps tried again.
+                let is_over = self.state.aside.last().is_some_and(|(trimmed, result)| *trimmed == slot && *result > 0);
+                self.state.trim_before_write = (!is_over).then_some(slot);
+            }
         }
         let state = &mut self.state;
         state.outcome.submitted_ios += u64::from(staged);
@@ -578,6 +589,9 @@ impl Hot {
             return (0, None);
         }
         let can_start_more = !state.free.is_empty() && !state.exhausted;
+        if V::PARANOID && state.trim_before_write.is_some() {
+            return (1, None);
+        }
         if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }

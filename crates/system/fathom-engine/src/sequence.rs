@@ -4,7 +4,7 @@
 //! It is slower than the plain draws, so it is used in the loop with stamps alone.
 
 use fathom_message::Message;
-use fathom_plan::{IoOrder, Op, Pattern, Step, SyncKind, Workload, ZoneSpace};
+use fathom_plan::{IoOrder, Op, OpMix, Pattern, Step, SyncKind, Workload, ZoneSpace};
 use fathom_random::Rng;
 use fathom_record::StepFailure;
 
@@ -78,6 +78,8 @@ pub(crate) struct IoSequence {
     issues: [u64; OPS],
     run_left: u32,
     is_timed: bool,
+    /// The write of the block that was trimmed last.
+    write_due: Option<Next>,
     pass: Limits,
     passes: u64,
     passes_max: u64,
@@ -115,7 +117,8 @@ impl IoSequence {
         let is_random = workload.pattern != Pattern::Sequential;
         let passes_max = step.length.passes.map_or(u64::MAX, u64::from);
         let mut sequence = IoSequence {
-            draw: Draw::new(workload.mix, &workload.block_sizes),
+            // A write follows each trim without being drawn.
+            draw: Draw::new(if order.trims_first { OpMix::TRIM } else { workload.mix }, &workload.block_sizes),
             bit_bytes: align_bytes
                 .iter()
                 .copied()
@@ -136,6 +139,7 @@ impl IoSequence {
             issues: [0; OPS],
             run_left: order.runs.map_or(1, |runs| runs.ios),
             is_timed: step.length.passes.is_none(),
+            write_due: None,
             pass: Limits {
                 bytes: bytes_of_pass(order, extent, u64::from(workload.block_bytes_max())),
                 ios: order.pass_ios.unwrap_or(u64::MAX),
@@ -191,6 +195,9 @@ impl IoSequence {
 
     /// The next I/O, of operation `asked` where rates decide it; `None` once all that was asked for is done.
     pub(crate) fn next(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<Next> {
+        if let Some(write) = self.next_write() {
+            return Some(write);
+        }
         // A second try after the region is begun anew; a third could not find more.
         for _ in 0..2 {
             if !self.is_timed && self.is_done() {
@@ -201,6 +208,7 @@ impl IoSequence {
             let has_room = !is_bounded || self.in_pass.bytes < self.extent.len_bytes.max(1);
             if let Some(next) = has_room.then(|| self.find(rng, asked)).flatten() {
                 self.account(next);
+                self.write_due = self.order.trims_first.then_some(Next { op: Op::Write, ..next });
                 return Some(next);
             }
             if !self.goes_on() {
@@ -209,6 +217,26 @@ impl IoSequence {
             self.begin_pass();
         }
         None
+    }
+
+    /// The write of the block that was trimmed last, if it has not been handed out yet.
+    fn next_write(&mut self) -> Option<Next> {
+        let write = self.write_due.take()?;
+        // As in fio, it counts where I/Os or bytes say when to go to a new place.
+        self.is_new_place();
+        self.zone_bytes += u64::from(write.len);
+        Some(write)
+    }
+
+    /// Counts an I/O; true if the runs of the order let it go to a new place.
+    fn is_new_place(&mut self) -> bool {
+        let Some(runs) = self.order.runs else { return true };
+        self.run_left -= 1;
+        let is_new = self.run_left == 0;
+        if is_new {
+            self.run_left = runs.ios;
+        }
+        is_new
     }
 
     fn is_done(&self) -> bool {
@@ -230,8 +258,11 @@ impl IoSequence {
         if self.order.sprandom.is_some() {
             return false;
         }
-        // As fio: the rest of what was asked for, unless it is less than an I/O.
-        let left = self.pass.bytes.saturating_mul(self.passes_max).saturating_sub(self.total.bytes);
+        // As fio: the rest of what was asked for, unless it is less than an I/O. Where the region has no more places, both trims
+        // and writes count, in fio as well.
+        let counts_both = self.order.trims_first && !matches!(self.place, Some(Place::Repeating(..)));
+        let moved = self.total.bytes.saturating_mul(if counts_both { 2 } else { 1 });
+        let left = self.pass.bytes.saturating_mul(self.passes_max).saturating_sub(moved);
         self.order.pass_bytes.is_some() && left >= self.lengths.iter().map(Lengths::max_bytes).max().unwrap_or(0)
     }
 
@@ -276,17 +307,7 @@ impl IoSequence {
         if self.order.strided.is_some() {
             self.go_through_zones(at);
         }
-        let is_new_place = match self.order.runs {
-            None => true,
-            Some(runs) => {
-                self.run_left -= 1;
-                let is_new = self.run_left == 0;
-                if is_new {
-                    self.run_left = runs.ios;
-                }
-                is_new
-            }
-        };
+        let is_new_place = self.is_new_place();
         let random =
             self.is_random && is_new_place && self.order.random_pct.is_none_or(|pct| rng.below(100) < u64::from(pct));
         let in_place = self.order.runs.is_some_and(|runs| runs.in_place) && !is_new_place;
@@ -393,7 +414,8 @@ impl IoSequence {
     fn sequential_place(&mut self, op: usize) -> Option<u64> {
         let Extent { begin_bytes, len_bytes, end_of_target_bytes: end } = self.extent;
         let stride = self.order.stride_bytes;
-        let wraps = self.is_timed || self.order.pass_bytes.is_some_and(|bytes| bytes > len_bytes);
+        let is_longer = self.order.pass_bytes.is_some_and(|bytes| bytes > len_bytes);
+        let wraps = self.is_timed || is_longer && !self.order.trims_first;
         if wraps && self.last_end[op] >= begin_bytes + len_bytes {
             self.last_end[op] = self.base_bytes;
         }
@@ -489,16 +511,22 @@ impl Sequences {
         self.parts.is_empty() && self.replayed.is_none()
     }
 
+    /// True if a write of the same block follows each trim.
+    pub(crate) fn are_pairs(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.order.trims_first)
+    }
+
     /// The next I/O, of operation `asked` where rates decide it, and its part; `None` once all parts are done.
     pub(crate) fn next(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<(u16, Next)> {
         if let Some(replayed) = &mut self.replayed {
             return replayed.next();
         }
         if self.left.is_some_and(|left| left.bytes == 0 || left.ios == 0) {
-            return None;
+            return (0..).zip(&mut self.parts).find_map(|(part, sequence)| Some((part, sequence.next_write()?)));
         }
         let (part, next) = self.next_of_parts(rng, asked)?;
-        if let Some(left) = &mut self.left {
+        let is_counted = !(self.are_pairs() && next.op == Op::Write);
+        if let Some(left) = self.left.as_mut().filter(|_| is_counted) {
             left.bytes = left.bytes.saturating_sub(next.len.into());
             left.ios -= 1;
         }
@@ -506,11 +534,13 @@ impl Sequences {
     }
 
     fn next_of_parts(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<(u16, Next)> {
+        let are_pairs = self.are_pairs();
         while let Some(service) = &mut self.service {
             let part = service.next(rng)?;
             match self.parts[usize::from(part)].next(rng, asked) {
                 Some(next) => {
-                    service.served(next.len.into());
+                    // A block is done with once it is written.
+                    service.served(if are_pairs && next.op == Op::Trim { 0 } else { next.len.into() });
                     return Some((part, next));
                 }
                 None => service.ended(),
@@ -549,3 +579,5 @@ fn lengths(workload: &Workload) -> [Lengths; OPS] {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trim_tests;

@@ -358,7 +358,7 @@ impl Reader<'_, '_> {
         const PARTS: [&str; 6] = ["filesize", "zonemode", "zonesize", "number_ios", "bsrange", "bssplit"];
         let is_listed = self.value("random_distribution").is_some_and(|word| word.starts_with("sequence"));
         !is_listed
-            && !self.value("rw").is_some_and(|rw| rw.contains(':'))
+            && !self.value("rw").is_some_and(|rw| rw.contains(':') || rw.contains("trimwrite"))
             && !PARTS.iter().any(|key| self.keys.contains_key(key))
     }
 

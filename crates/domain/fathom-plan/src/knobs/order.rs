@@ -67,6 +67,10 @@ impl Knobs {
             }
             _ => (Vec::new(), None),
         };
+        let trims_first = rw.trims() && rw.writes();
+        if trims_first && sizes.trims.is_some() {
+            return Err(conflict("bs", msg!("knob-trimwrite-sizes"), msg!("knob-trimwrite-sizes-help")));
+        }
         let sprandom = self.sprandom(rw, is_one_size)?;
         let runs = self.modifier.filter(|ios| is_random && *ios > 1);
         Ok(IoOrder {
@@ -79,6 +83,7 @@ impl Knobs {
             align_bytes: align_bytes.or(packed),
             write_sizes: sizes.writes,
             trim_sizes: sizes.trims,
+            trims_first,
             range,
             zones,
             list,

@@ -235,6 +235,8 @@ knob-sequence-modifier-help = write bytes between sequential I/Os (read:8k, read
 knob-rates-of-three = `{ $text }` has more than three rates
 knob-rates-of-three-help = I/Os per second of reads,writes,trims: e.g. 10k,3k; empty or 0 is no limit
 knob-share-of-op = `{ $text }`: the rate of one operation is in I/Os per second
+knob-trimwrite-sizes = trimwrite writes what it trimmed, but trims have other sizes than writes
+knob-trimwrite-sizes-help = give writes and trims the same sizes, for example bs=4k or bs=4k,8k,8k
 knob-sizes-for-three = `{ $text }` has more than three sizes
 knob-sizes-for-three-help = reads,writes,trims: e.g. 4k,8k
 knob-bsrange-help = e.g. 4k-64k
@@ -478,6 +480,7 @@ label-read = read
 label-write = write
 label-trim = trim
 label-mix = { $read }/{ $write }
+label-trim-and-write = trim + write
 label-write-trim = write { $write }/trim { $trim }
 label-read-write-trim = read { $read }/write { $write }/trim { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
@@ -676,7 +679,6 @@ fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for reads and writes
 fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
 fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
-fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
 fio-verify = verify: Fathom's blocks have a format of their own, not fio's
 fio-unknown-policy = unknown policy `{ $policy }`
 fio-shared-cpus = cpus_allowed: fio lets each job run on any CPU of the list (cpus_allowed_policy=shared); Fathom pins thread i to the i-th CPU

@@ -235,6 +235,8 @@ knob-sequence-modifier-help = 请写顺序 I/O 之间的字节数（read:8k、re
 knob-rates-of-three = `{ $text }` 多于三个速率
 knob-rates-of-three-help = 读,写,trim 的每秒 I/O 数：例如 10k,3k；留空或 0 表示不限
 knob-share-of-op = `{ $text }`：单个操作的速率以每秒 I/O 数表示
+knob-trimwrite-sizes = trimwrite 写入刚 trim 的块，但 trim 的大小与写不同
+knob-trimwrite-sizes-help = 请让写与 trim 大小相同，例如 bs=4k 或 bs=4k,8k,8k
 knob-sizes-for-three = `{ $text }` 多于三种大小
 knob-sizes-for-three-help = 读,写,trim：例如 4k,8k
 knob-bsrange-help = 例如 4k-64k
@@ -475,6 +477,7 @@ label-read = 读
 label-write = 写
 label-trim = TRIM
 label-mix = 读写 { $read }/{ $write }
+label-trim-and-write = trim + 写
 label-write-trim = 写 { $write }/TRIM { $trim }
 label-read-write-trim = 读 { $read }/写 { $write }/TRIM { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
@@ -667,7 +670,6 @@ fio-rate-help = 例如 rate_iops=1000，或读与写各为 rate_iops=700,300
 fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
 fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
-fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
 fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式
 fio-unknown-policy = 未知的策略 `{ $policy }`
 fio-shared-cpus = cpus_allowed：fio 允许每个作业在列表中的任意 CPU 上运行（cpus_allowed_policy=shared）；Fathom 把第 i 个线程绑定到第 i 个 CPU
