@@ -1720,6 +1720,11 @@ write_sizes?: Array<BlockSize>,
  */
 trim_sizes?: Array<BlockSize>, 
 /**
+ * A write of the same block follows each trim (`rw=trimwrite`). Limits of bytes and I/Os count the trims alone, and are so
+ * many of each.
+ */
+trims_first?: boolean, 
+/**
  * Sizes are drawn from a range in place of the block sizes, of which there is one then: the largest.
  */
 range?: SizeRange, 

@@ -17,6 +17,7 @@ mod fio_cross;
 mod fio_kernel;
 mod fio_order;
 mod fio_rates;
+mod fio_trims;
 mod guard;
 mod inspect;
 mod kept;
