@@ -289,11 +289,11 @@ fn with_op_rates(label: Label, step: &Step) -> Label {
             msg!("label-at-rates", load = message, reads = reads.to_string(), writes = writes.to_string()),
         ),
         (Some(reads), None) => (
-            format!(", reads at most {reads}/s"),
+            format!(", reads <= {reads}/s"),
             msg!("label-reads-limited", load = message, reads = reads.to_string()),
         ),
         (None, Some(writes)) => (
-            format!(", writes at most {writes}/s"),
+            format!(", writes <= {writes}/s"),
             msg!("label-writes-limited", load = message, writes = writes.to_string()),
         ),
         (None, None) => return label,

@@ -136,7 +136,7 @@ mod tests {
         let rates = step.load.op_rates.expect("a limit");
         assert_eq!((rates.read_iops, rates.write_iops), (None, Some(512.0)));
         assert_eq!(step.workload.mix.read_pct, 90);
-        assert_eq!(step.label, "4k random 90/10 T1 QD1, writes at most 512/s");
+        assert_eq!(step.label, "4k random 90/10 T1 QD1, writes <= 512/s");
     }
 
     #[test]

@@ -492,8 +492,8 @@ label-reads-and-writes = reads { $reads } + writes { $writes }
 label-at-share = { $load } at { $share } of max
 label-at-rate = { $load } at { $iops }/s
 label-at-rates = { $load } at { $reads } reads/s + { $writes } writes/s
-label-reads-limited = { $load }, reads at most { $reads }/s
-label-writes-limited = { $load }, writes at most { $writes }/s
+label-reads-limited = { $load }, reads <= { $reads }/s
+label-writes-limited = { $load }, writes <= { $writes }/s
 label-purge = purge
 label-purge-by = purge by { $means }
 label-fill = fill

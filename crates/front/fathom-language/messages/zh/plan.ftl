@@ -489,8 +489,8 @@ label-reads-and-writes = 读取 { $reads } + 写入 { $writes }
 label-at-share = { $load } 最高值的 { $share }
 label-at-rate = { $load } 速率 { $iops }/s
 label-at-rates = { $load } 速率 { $reads } 读/s + { $writes } 写/s
-label-reads-limited = { $load }，读最多 { $reads }/s
-label-writes-limited = { $load }，写最多 { $writes }/s
+label-reads-limited = { $load }，读 <= { $reads }/s
+label-writes-limited = { $load }，写 <= { $writes }/s
 label-purge = 清除
 label-purge-by = 以 { $means } 清除
 label-fill = 填充
