@@ -288,10 +288,9 @@ fn with_op_rates(label: Label, step: &Step) -> Label {
             format!(" at {reads} reads/s + {writes} writes/s"),
             msg!("label-at-rates", load = message, reads = reads.to_string(), writes = writes.to_string()),
         ),
-        (Some(reads), None) => (
-            format!(", reads <= {reads}/s"),
-            msg!("label-reads-limited", load = message, reads = reads.to_string()),
-        ),
+        (Some(reads), None) => {
+            (format!(", reads <= {reads}/s"), msg!("label-reads-limited", load = message, reads = reads.to_string()))
+        }
         (None, Some(writes)) => (
             format!(", writes <= {writes}/s"),
             msg!("label-writes-limited", load = message, writes = writes.to_string()),
