@@ -1737,6 +1737,11 @@ write_sizes?: Array<BlockSize>,
  */
 trim_sizes?: Array<BlockSize>, 
 /**
+ * A write of the same block follows each trim (`rw=trimwrite`). Limits of bytes and I/Os count the trims alone, and are so
+ * many of each.
+ */
+trims_first?: boolean, 
+/**
  * Sizes are drawn from a range in place of the block sizes, of which there is one then: the largest.
  */
 range?: SizeRange, 
@@ -2092,6 +2097,11 @@ batch_complete_max?: number | null,
  */
 rate: Rate | null, 
 /**
+ * Rates of single operations. With both set, `rate` is their sum and each operation arrives at its own rate. With one
+ * set, the loop is closed and that operation is limited to its rate.
+ */
+op_rates?: OpRates | null, 
+/**
  * What holds threads back beside that.
  */
 pacing?: Pacing, };
@@ -2349,6 +2359,23 @@ write_pct: number,
  * In [0, 100].
  */
 trim_pct: number, };
+
+/**
+ * Rates of reads and of writes, each independent of the other and of the mix.
+ */
+export type OpRates = { 
+/**
+ * Reads per second over all threads and targets of the step; `None`: no limit.
+ */
+read_iops: number | null, 
+/**
+ * Writes per second, likewise.
+ */
+write_iops: number | null, 
+/**
+ * Distribution of the gaps.
+ */
+process: RateProcess, };
 
 /**
  * How the open loop went.

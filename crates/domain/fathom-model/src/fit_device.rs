@@ -56,7 +56,7 @@ fn ladder(all: &[Observation], mix: OpMix) -> Vec<Point> {
         let step = o.step();
         let w = &step.workload;
         step.phase == Phase::Measure
-            && step.load.rate.is_none()
+            && !step.load.has_rates()
             && w.direct
             && w.mix == mix
             && matches!(w.pattern, Pattern::Random | Pattern::RandomRepeat)

@@ -339,16 +339,28 @@ fn step_bytes_written_max(step: &Step) -> Option<u64> {
     let passers: usize = step.workers_by_target().iter().map(Vec::len).sum();
     let by_passes = step.length.passes.and_then(|passes| {
         let region = u128::from(step.workload.region.size_bytes?);
+        // Of a pass that is asked to move more than the region has.
+        let region = region.max(step.workload.order.pass_bytes.unwrap_or(0).into());
         let region = step.role.part.filter(|p| !p.is_cut).map_or(region, |part| region / u128::from(part.of.max(1)));
         Some(region * u128::from(passes) * passers as u128)
     });
-    let by_rate = step.load.rate.map(|rate| {
-        let seconds = step.length.ramp_ns.saturating_add(step.length.budget_ns) as f64 / 1e9;
-        (rate.iops * seconds * f64::from(step.workload.block_bytes_max())) as u128
+    let share = f64::from(mix.write_pct) / 100.0;
+    let by_passes = by_passes.map(|bytes| match step.load.op_rates {
+        // A write follows each trim.
+        None if step.workload.order.trims_first => bytes,
+        None => bytes * u128::from(mix.write_pct) / 100,
+        // Writes take the place of reads that are ahead of their rate, so that they may be all of the I/Os.
+        Some(rates) => (bytes as f64 * rates.write_share().unwrap_or(1.0)) as u128,
     });
-    let moved = match (by_passes, by_rate) {
+    let of_ops = step.load.op_rates.and_then(|rates| rates.write_iops);
+    let writes_per_s = of_ops.or(step.load.rate.map(|rate| rate.iops * share));
+    let by_rate = writes_per_s.map(|iops| {
+        let seconds = step.length.ramp_ns.saturating_add(step.length.budget_ns) as f64 / 1e9;
+        (iops * seconds * f64::from(step.workload.block_bytes_max())) as u128
+    });
+    let written = match (by_passes, by_rate) {
         (Some(a), Some(b)) => a.min(b),
         (a, b) => a.or(b)?,
     };
-    u64::try_from(moved * u128::from(mix.write_pct) / 100).ok()
+    u64::try_from(written).ok()
 }

@@ -58,7 +58,7 @@ fn twin_of(step: &Step) -> Option<Step> {
     let is_plain = step.workload.mix.read_pct == 100
         && step.workload.verify.is_none()
         && step.workload.order.is_plain()
-        && step.load.rate.is_none()
+        && !step.load.has_rates()
         && step.load.spread == Spread::EachTarget
         && target.array().is_none();
     if !has_fio || !is_alone(step) || !is_plain {

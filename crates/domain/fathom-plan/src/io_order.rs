@@ -44,6 +44,11 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub trim_sizes: Option<Vec<BlockSize>>,
+    /// A write of the same block follows each trim (`rw=trimwrite`). Limits of bytes and I/Os count the trims alone, and are so
+    /// many of each.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub trims_first: bool,
     /// Sizes are drawn from a range in place of the block sizes, of which there is one then: the largest.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -123,6 +128,20 @@ pub struct SizeRange {
     pub max_bytes: u32,
     /// Whether sizes are bytes that need not be multiples of the smallest.
     pub unaligned: bool,
+}
+
+impl SizeRange {
+    /// Mean of the sizes as fio draws them: as far above the smallest as the largest is long, cut at the largest.
+    #[must_use]
+    pub fn mean_bytes(self) -> f64 {
+        let (min, max) = (f64::from(self.min_bytes), f64::from(self.max_bytes));
+        if self.unaligned {
+            return min + (max - min) * (max + min) / (2.0 * max);
+        }
+        // Each whole multiple of the smallest has a share of `min / max`; the largest has the rest.
+        let multiples = (max / min).floor();
+        min * min / max * multiples * (multiples + 1.0) / 2.0 + max - multiples * min
+    }
 }
 
 /// A part of the region and its share of the I/Os.

@@ -269,6 +269,7 @@ fn with_rate(label: Label, step: &Step) -> Label {
         ),
         // A trace says by its name how fast it is.
         (None, Some(rate)) if rate.process == RateProcess::Recorded => label,
+        _ if step.load.op_rates.is_some() => with_op_rates(label, step),
         (None, Some(rate)) => label.with(
             Topic::Rate,
             format!(" at {}/s", rate.iops),
@@ -276,6 +277,27 @@ fn with_rate(label: Label, step: &Step) -> Label {
         ),
         (None, None) => label,
     }
+}
+
+/// Rates of reads and writes, or the limit of one of them.
+fn with_op_rates(label: Label, step: &Step) -> Label {
+    let message = label.message.clone();
+    let rates = step.load.op_rates.map_or((None, None), |rates| (rates.read_iops, rates.write_iops));
+    let (text, message) = match rates {
+        (Some(reads), Some(writes)) => (
+            format!(" at {reads} reads/s + {writes} writes/s"),
+            msg!("label-at-rates", load = message, reads = reads.to_string(), writes = writes.to_string()),
+        ),
+        (Some(reads), None) => {
+            (format!(", reads <= {reads}/s"), msg!("label-reads-limited", load = message, reads = reads.to_string()))
+        }
+        (None, Some(writes)) => (
+            format!(", writes <= {writes}/s"),
+            msg!("label-writes-limited", load = message, writes = writes.to_string()),
+        ),
+        (None, None) => return label,
+    };
+    label.with(Topic::Rate, text, message)
 }
 
 /// How many stages, and between which rates.
@@ -403,6 +425,9 @@ fn operations(step: &Step) -> Words {
             ),
         };
     }
+    if step.workload.order.trims_first {
+        return Words::new("trim + write", msg!("label-trim-and-write"));
+    }
     let m = step.workload.mix;
     match (m.read_pct, m.write_pct, m.trim_pct) {
         (100, _, _) => Words::new("read", msg!("label-read")),
@@ -495,8 +520,7 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
         LabelPart::Verify => step.workload.verify.map(|_| Words::new("verified", msg!("label-verified"))),
         LabelPart::Arrivals => step
             .load
-            .rate
-            .map(|r| r.process)
+            .process()
             .or(step.role.rate_share.map(|s| s.process))
             .filter(|_| step.role.rate_pair.is_none())
             .map(|p| Words::name(p.as_str())),

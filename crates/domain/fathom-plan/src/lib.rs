@@ -63,7 +63,7 @@ pub use knobs::{
 pub use label::{
     common_label, file_words, label_message, load_words, load_words_of, loop_message, set_label, workload_message,
 };
-pub use load::{Load, Rate, RateProcess, Spread};
+pub use load::{Load, OpRates, Rate, RateProcess, Spread};
 pub use memory::MemoryPolicy;
 pub use pacing::{Flow, LatencyTarget, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pacing::Pacing;
+use crate::step::{Op, OpMix};
 
 /// Distribution of open-loop arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,18 @@ pub enum RateProcess {
 pub struct Rate {
     /// Intended I/Os per second over all threads and targets of the step.
     pub iops: f64,
+    /// Distribution of the gaps.
+    pub process: RateProcess,
+}
+
+/// Rates of reads and of writes, each independent of the other and of the mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct OpRates {
+    /// Reads per second over all threads and targets of the step; `None`: no limit.
+    pub read_iops: Option<f64>,
+    /// Writes per second, likewise.
+    pub write_iops: Option<f64>,
     /// Distribution of the gaps.
     pub process: RateProcess,
 }
@@ -65,6 +78,11 @@ pub struct Load {
     pub batch_complete_max: Option<u32>,
     /// `None`: closed loop.
     pub rate: Option<Rate>,
+    /// Rates of single operations. With both set, `rate` is their sum and each operation arrives at its own rate. With one
+    /// set, the loop is closed and that operation is limited to its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub op_rates: Option<OpRates>,
     /// What holds threads back beside that.
     #[serde(default, skip_serializing_if = "Pacing::is_free")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
@@ -113,8 +131,21 @@ impl Load {
             batch_complete_min: None,
             batch_complete_max: None,
             rate: None,
+            op_rates: None,
             pacing: Pacing::default(),
         }
+    }
+
+    /// True if a rate limits any operation, in an open or a closed loop.
+    #[must_use]
+    pub fn has_rates(&self) -> bool {
+        self.rate.is_some() || self.op_rates.is_some()
+    }
+
+    /// Distribution of the gaps between I/Os whose rate is set.
+    #[must_use]
+    pub fn process(&self) -> Option<RateProcess> {
+        self.rate.map(|rate| rate.process).or(self.op_rates.map(|rates| rates.process))
     }
 
     /// Threads of a step over so many targets.
@@ -144,6 +175,37 @@ impl Load {
             Spread::Targets => (worker..targets).step_by(self.threads.max(1) as usize).collect(),
             Spread::AllTargets => (0..targets).collect(),
         }
+    }
+}
+
+impl OpRates {
+    /// Rate of an operation; `None`: no limit.
+    #[must_use]
+    pub fn of(&self, op: Op) -> Option<f64> {
+        match op {
+            Op::Read => self.read_iops,
+            Op::Write => self.write_iops,
+            Op::Trim | Op::Sync => None,
+        }
+    }
+
+    /// I/Os per second of both operations; `None`: one of them has no limit.
+    #[must_use]
+    pub fn sum_iops(&self) -> Option<f64> {
+        Some(self.read_iops? + self.write_iops?)
+    }
+
+    /// Share of writes, in [0, 1]; `None`: one of the operations has no limit.
+    #[must_use]
+    pub fn write_share(&self) -> Option<f64> {
+        Some(self.write_iops? / self.sum_iops()?)
+    }
+
+    /// The mix that both rates make, in whole percents; what is rarer than half a percent counts as one.
+    #[must_use]
+    pub fn mix(&self) -> Option<OpMix> {
+        let write_pct = (100.0 * self.write_share()?).round().clamp(1.0, 99.0) as u8;
+        Some(OpMix { read_pct: 100 - write_pct, write_pct, trim_pct: 0 })
     }
 }
 

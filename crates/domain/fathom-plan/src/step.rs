@@ -352,6 +352,8 @@ pub struct Step {
 impl OpMix {
     /// Reads only.
     pub const READ: OpMix = OpMix { read_pct: 100, write_pct: 0, trim_pct: 0 };
+    /// Trims only.
+    pub const TRIM: OpMix = OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 };
     /// Writes only.
     pub const WRITE: OpMix = OpMix { read_pct: 0, write_pct: 100, trim_pct: 0 };
 

@@ -105,6 +105,9 @@ impl Builder<'_> {
         if !is_plain || !self.step.load.pacing.is_free() {
             return Err(refused(msg!("sim-order"), msg!("sim-order-why"), msg!("sim-order-help")));
         }
+        if self.step.load.op_rates.is_some() {
+            return Err(refused(msg!("sim-op-rates"), msg!("sim-op-rates-why"), msg!("sim-op-rates-help")));
+        }
         if self.step.role.trace_to.is_some() {
             return Err(refused(msg!("sim-trace"), msg!("sim-trace-why"), msg!("sim-order-help")));
         }

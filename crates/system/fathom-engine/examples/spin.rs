@@ -75,6 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             batch_submit: key("batch").map(str::parse).transpose()?,
             batch_complete_min: key("min").map(str::parse).transpose()?,
             rate: key("rate").map(str::parse).transpose()?.map(|iops| Rate { iops, process: RateProcess::Poisson }),
+            op_rates: None,
             ..Load::closed(number("threads", 1)?, depth.parse()?)
         },
         engine: EngineSpec {

@@ -91,10 +91,10 @@ fn check_load(step: &Step) -> Result<(), StepFailure> {
     if length.passes == Some(0) {
         return Err(refused(msg!("engine-no-passes"), msg!("engine-no-passes-why"), msg!("engine-one-or-more")));
     }
-    if let Some(rate) = load.rate
-        && !(rate.iops.is_finite() && rate.iops > 0.0)
-    {
-        let what = msg!("engine-rate", rate = rate.iops.to_string());
+    let of_ops = load.op_rates.iter().flat_map(|rates| [rates.read_iops, rates.write_iops]).flatten();
+    let mut rates = load.rate.iter().map(|rate| rate.iops).chain(of_ops);
+    if let Some(iops) = rates.find(|iops| !(iops.is_finite() && *iops > 0.0)) {
+        let what = msg!("engine-rate", rate = iops.to_string());
         return Err(refused(what, msg!("engine-rate-not-above-zero"), msg!("engine-rate-not-above-zero-help")));
     }
     if load.batch_submit == Some(0) {

@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     },
     /// Other features than those of the other threads.
     OtherFeatures,
+    /// Trims that take a while, and a panic if a block is written before its trim is over.
+    LateTrims,
 }
 
 /// The plans with the fault in one of them.
@@ -68,7 +70,7 @@ pub(crate) fn prepare_and_run(plan: &WorkerPlan, lines: Lines, fault: Fault) -> 
     }
     let (hot, area) = set_up(plan, lines)?;
     let null = Null::new(plan.limits.queue_depth);
-    run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Faulty { null, fault, pushed: 0 }))?)
+    run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Faulty { null, fault, pushed: 0, trims: Vec::new() }))?)
 }
 
 /// The engine `null` until the fault.
@@ -76,14 +78,29 @@ struct Faulty {
     null: Null,
     fault: Fault,
     pushed: u64,
+    /// Trims that are not over, each with the looks that it still takes.
+    trims: Vec<(Io, u32)>,
 }
+
+/// Looks for completions until a late trim is over.
+const LATE_LOOKS: u32 = 5;
 
 impl Backend for Faulty {
     const SUBMIT_STAMP: SubmitStamp = SubmitStamp::Sampled;
 
     fn push(&mut self, io: &Io) {
         self.pushed += 1;
+        let is_trimmed = self.trims.iter().any(|(trim, _)| trim.offset == io.offset);
+        assert!(!is_trimmed, "block {} is written while its trim is in flight", io.offset);
         self.null.push(io);
+    }
+
+    fn takes_trims(&self, _part: u16) -> bool {
+        self.fault == Fault::LateTrims
+    }
+
+    fn push_trim(&mut self, io: &Io) {
+        self.trims.push((*io, LATE_LOOKS));
     }
 
     fn push_sync(&mut self, slot: u32, part: u16, kind: fathom_plan::SyncKind) {
@@ -106,12 +123,16 @@ impl Backend for Faulty {
         self.submit()
     }
 
-    fn reap(&mut self, done: impl FnMut(u32, i32)) {
+    fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
+        self.trims.iter_mut().for_each(|(_, looks)| *looks -= 1);
+        for (trim, _) in self.trims.extract_if(.., |(_, looks)| *looks == 0) {
+            done(trim.slot, trim.len as i32);
+        }
         self.null.reap(done);
     }
 
     fn in_flight(&self) -> u32 {
-        self.null.in_flight()
+        self.null.in_flight() + self.trims.len() as u32
     }
 
     fn discard(&mut self) {

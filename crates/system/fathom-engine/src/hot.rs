@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::data::Content;
 use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
+use crate::op_rates::OpLimits;
 use crate::open_loop::Arrivals;
 use crate::pacing::Pacer;
 use crate::priority::IoMarks;
@@ -35,6 +36,9 @@ use completion::Group;
 pub(crate) use parts::Parts;
 use syncs::Syncs;
 pub(crate) use variant::{Closed, ClosedStamped, Open, OpenStamped, Plain, Variant};
+
+/// The part of a target, the unit in it, and the I/O itself where a sequence makes it.
+type NextPlace = (u16, u64, Option<Next>);
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
@@ -82,6 +86,8 @@ pub(crate) struct Hot {
     /// `[part]`; empty: nothing is verified.
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
+    /// Where a closed loop limits an operation to a rate.
+    pub(crate) op_limits: Option<OpLimits>,
     pub(crate) pacer: Option<Pacer>,
     /// Where the depth is searched for a latency.
     pub(crate) search: Option<DepthSearch>,
@@ -128,6 +134,8 @@ pub(crate) struct State {
     aside: Vec<(u32, i32)>,
     /// Results that came from the engine and wait for their turn, where not all are taken at once.
     ready: VecDeque<(u32, i32)>,
+    /// The trim that must end before the write of its block, or anything after that write, may start.
+    trim_before_write: Option<u32>,
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
@@ -146,8 +154,8 @@ pub(crate) struct State {
     /// Draws which batches are measured: a rhythm might meet the same target again and again.
     part_draw: u64,
     exhausted: bool,
-    /// The next I/O, where it was asked for before it could start.
-    ahead: Option<(u16, u64, Option<Next>)>,
+    /// The next I/O, where it was asked for before it could start, with the operation that its rates ask for.
+    ahead: Option<(Option<Op>, NextPlace)>,
     /// Whether slots may be free because the load asks for it: they then wait for nothing.
     paced: bool,
     /// I/Os per submission now; at most what the limits say.
@@ -198,6 +206,7 @@ impl State {
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
             ready: VecDeque::with_capacity(depth),
+            trim_before_write: None,
             again: Vec::with_capacity(depth),
             in_flight: 0,
             syncs: vec![Syncs::default(); parts].into_boxed_slice(),
@@ -401,11 +410,16 @@ impl Hot {
                     break;
                 }
             }
+            if V::PARANOID && self.state.trim_before_write.is_some() {
+                break;
+            }
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
             let ahead = if V::PARANOID { self.state.ahead.take() } else { None };
-            let Some((part, unit, of_sequence)) = ahead.or_else(|| self.next_place::<V>(slot)) else {
+            let asked = if let Some((asked, _)) = ahead { asked } else { self.asked_op::<V>(now) };
+            let place = if let Some((_, place)) = ahead { Some(place) } else { self.next_place::<V>(slot, asked) };
+            let Some((part, unit, of_sequence)) = place else {
                 self.state.exhausted = true;
                 break;
             };
@@ -422,7 +436,8 @@ impl Hot {
             let (op, len, offset) = match of_sequence {
                 Some(next) if V::PARANOID => (next.op, next.len, next.offset),
                 _ => {
-                    let (op, len) = (self.draw.op(&mut self.rng), self.draw.len(&mut self.rng));
+                    let op = asked.unwrap_or_else(|| self.draw.op(&mut self.rng));
+                    let len = self.draw.len(&mut self.rng);
                     (op, len, self.parts.offset_of::<V>(part, unit))
                 }
             };
@@ -459,6 +474,11 @@ impl Hot {
                 backend.mark(slot, marks.draw(slot, op, len));
             }
             self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
+            if V::PARANOID && op == Op::Trim && self.sequences.are_pairs() {
+                // A trim that the kernel did at once is over, unless it failed and is perhaps tried again.
+                let is_over = self.state.aside.last().is_some_and(|(trimmed, result)| *trimmed == slot && *result > 0);
+                self.state.trim_before_write = (!is_over).then_some(slot);
+            }
         }
         let state = &mut self.state;
         state.outcome.submitted_ios += u64::from(staged);
@@ -466,11 +486,26 @@ impl Hot {
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
     }
 
+    /// The operation of the next I/O where rates decide it; `None`: the mix does.
+    #[inline(always)]
+    fn asked_op<V: Variant>(&mut self, now: u64) -> Option<Op> {
+        if V::OPEN {
+            return self.arrivals.as_ref().and_then(Arrivals::next_op);
+        }
+        if V::PARANOID
+            && let Some(limits) = &mut self.op_limits
+        {
+            let drawn = self.draw.op(&mut self.rng);
+            return Some(limits.choose(drawn, now, &mut self.rng));
+        }
+        None
+    }
+
     /// The unit of the next I/O, and the I/O itself where a sequence makes it.
     #[inline(always)]
-    fn next_place<V: Variant>(&mut self, slot: u32) -> Option<(u16, u64, Option<Next>)> {
+    fn next_place<V: Variant>(&mut self, slot: u32, asked: Option<Op>) -> Option<NextPlace> {
         if V::PARANOID && !self.sequences.is_empty() {
-            let (part, next) = self.sequences.next(&mut self.rng)?;
+            let (part, next) = self.sequences.next(&mut self.rng, asked)?;
             return Some((part, next.unit, Some(next)));
         }
         let (part, unit) = self.parts.next::<V>(slot, &mut self.rng)?;
@@ -562,6 +597,9 @@ impl Hot {
             return (0, None);
         }
         let can_start_more = !state.free.is_empty() && !state.exhausted;
+        if V::PARANOID && state.trim_before_write.is_some() {
+            return (1, None);
+        }
         if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }

@@ -34,6 +34,7 @@ mod looks;
 mod member;
 mod memory;
 mod offsets;
+mod op_rates;
 mod open_loop;
 mod overhead;
 mod pacing;

@@ -1,9 +1,10 @@
 //! Arrivals of an open loop: when each I/O is due, whether or not the target keeps up.
 
-use fathom_plan::{RateProcess, Staged};
+use fathom_plan::{Op, RateProcess, Staged};
 use fathom_random::Rng;
 
 use crate::clock::Clock;
+use crate::op_rates::{OpStreams, backlog_ios, gap};
 use crate::shared::OpenSummary;
 
 /// A sleep ends so early; the rest is spun, because a wake-up takes about this long.
@@ -35,6 +36,8 @@ pub(crate) struct Arrivals {
     next_due_ns: f64,
     /// `None`: the rate stays.
     stages: Option<InStages>,
+    /// `None`: one rate for all operations, of which the mix draws.
+    streams: Option<OpStreams>,
     counting: bool,
     interval: usize,
     /// Sum and number of submit delays, `[interval]`.
@@ -51,6 +54,7 @@ impl Arrivals {
             first_due_ns,
             next_due_ns: first_due_ns as f64,
             stages: None,
+            streams: None,
             counting: false,
             interval: 0,
             delays: vec![(0, 0); intervals + 1],
@@ -65,6 +69,19 @@ impl Arrivals {
         self.next_due_ns = stages.due_ns();
         self.stages = Some(stages);
         self
+    }
+
+    /// The same with a rate for each operation.
+    pub(crate) fn of_ops(mut self, streams: OpStreams) -> Self {
+        self.next_due_ns = streams.next().1;
+        self.streams = Some(streams);
+        self
+    }
+
+    /// The operation that is due next; `None`: the mix says which.
+    #[inline(always)]
+    pub(crate) fn next_op(&self) -> Option<Op> {
+        self.streams.map(|streams| streams.next().0)
     }
 
     /// When the next I/O is due.
@@ -82,12 +99,12 @@ impl Arrivals {
             delay.0 += now.saturating_sub(self.next_due_ns as u64);
             delay.1 += 1;
         }
-        let gap_ns = match self.process {
-            RateProcess::Fixed => self.gap_ns,
-            RateProcess::Poisson => self.gap_ns * exponential(rng),
-            // The trace says it: see `due`.
-            RateProcess::Recorded => 0.0,
-        };
+        if let Some(streams) = &mut self.streams {
+            streams.take(self.process, rng);
+            self.next_due_ns = streams.next().1;
+            return;
+        }
+        let gap_ns = self.gap_ns * gap(self.process, rng);
         match &mut self.stages {
             None => self.next_due_ns += gap_ns,
             Some(stages) => {
@@ -146,33 +163,21 @@ impl Arrivals {
             // In time at the step's rate, as the gaps are.
             Some(s) => (s.staged.ios_at((end_ns as f64 - s.begin_ns as f64) / 1e9) - s.passed_s) * 1e9,
         };
-        let late_ns = late_ns.max(0.0);
-        let backlog_ios = if late_ns > 0.0 { (late_ns / self.gap_ns) as u64 + 1 } else { 0 };
+        let backlog_ios = match self.streams {
+            None => backlog_ios(late_ns, self.gap_ns),
+            Some(streams) => streams.backlog_ios(end_ns as f64),
+        };
         OpenSummary { delay_ns: [sum(&self.delays[..half]), sum(&self.delays[half..used])], backlog_ios }
     }
 }
 
 pub(crate) use crate::system::threads::sharpen_timers;
 
-/// Exponential with mean 1.
-fn exponential(rng: &mut Rng) -> f64 {
-    // 53 bits into (0, 1]: the logarithm of zero must not happen.
-    let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-    -uniform.ln()
-}
-
 #[cfg(test)]
 mod tests {
     use fathom_plan::Stage;
 
     use super::*;
-
-    #[test]
-    fn exponential_draws_have_mean_one() {
-        let mut rng = Rng::new(1, 0);
-        let mean = (0..200_000).map(|_| exponential(&mut rng)).sum::<f64>() / 200_000.0;
-        assert!((mean - 1.0).abs() < 0.02, "{mean}");
-    }
 
     #[test]
     fn both_processes_keep_the_rate() {

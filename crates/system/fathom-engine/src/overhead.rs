@@ -90,6 +90,7 @@ pub(crate) fn bare_hot(
         trimmers: Vec::new(),
         ledgers: Vec::new(),
         arrivals: None,
+        op_limits: None,
         pacer: None,
         search: None,
         marks: None,

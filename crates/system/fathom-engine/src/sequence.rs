@@ -3,19 +3,20 @@
 //!
 //! It is slower than the plain draws, so it is used in the loop with stamps alone.
 
+mod parts;
+
 use fathom_message::Message;
-use fathom_plan::{IoOrder, Op, Pattern, Step, SyncKind, Workload, ZoneSpace};
+use fathom_plan::{IoOrder, Op, OpMix, Pattern, Step, SyncKind, Workload, ZoneSpace};
 use fathom_random::Rng;
-use fathom_record::StepFailure;
 
 use crate::block_map::BlockMap;
 use crate::draw::{Draw, Lengths};
 use crate::offsets::Repeating;
 use crate::permutation::Permutation;
-use crate::replay::Replayed;
-use crate::service::Service;
 use crate::sprandom::{SpRandomPlaces, physical_bytes};
 use crate::tally::op_index;
+
+pub(crate) use parts::Sequences;
 
 /// Operations that have places.
 const OPS: usize = 3;
@@ -78,6 +79,8 @@ pub(crate) struct IoSequence {
     issues: [u64; OPS],
     run_left: u32,
     is_timed: bool,
+    /// The write of the block that was trimmed last.
+    write_due: Option<Next>,
     pass: Limits,
     passes: u64,
     passes_max: u64,
@@ -115,7 +118,8 @@ impl IoSequence {
         let is_random = workload.pattern != Pattern::Sequential;
         let passes_max = step.length.passes.map_or(u64::MAX, u64::from);
         let mut sequence = IoSequence {
-            draw: Draw::new(workload.mix, &workload.block_sizes),
+            // A write follows each trim without being drawn.
+            draw: Draw::new(if order.trims_first { OpMix::TRIM } else { workload.mix }, &workload.block_sizes),
             bit_bytes: align_bytes
                 .iter()
                 .copied()
@@ -136,6 +140,7 @@ impl IoSequence {
             issues: [0; OPS],
             run_left: order.runs.map_or(1, |runs| runs.ios),
             is_timed: step.length.passes.is_none(),
+            write_due: None,
             pass: Limits {
                 bytes: bytes_of_pass(order, extent, u64::from(workload.block_bytes_max())),
                 ios: order.pass_ios.unwrap_or(u64::MAX),
@@ -189,8 +194,11 @@ impl IoSequence {
         self.passes
     }
 
-    /// The next I/O; `None` once all that was asked for is done.
-    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<Next> {
+    /// The next I/O, of operation `asked` where rates decide it; `None` once all that was asked for is done.
+    pub(crate) fn next(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<Next> {
+        if let Some(write) = self.next_write() {
+            return Some(write);
+        }
         // A second try after the region is begun anew; a third could not find more.
         for _ in 0..2 {
             if !self.is_timed && self.is_done() {
@@ -199,8 +207,9 @@ impl IoSequence {
             }
             let is_bounded = !self.is_timed && self.order.sprandom.is_none();
             let has_room = !is_bounded || self.in_pass.bytes < self.extent.len_bytes.max(1);
-            if let Some(next) = has_room.then(|| self.find(rng)).flatten() {
+            if let Some(next) = has_room.then(|| self.find(rng, asked)).flatten() {
                 self.account(next);
+                self.write_due = self.order.trims_first.then_some(Next { op: Op::Write, ..next });
                 return Some(next);
             }
             if !self.goes_on() {
@@ -209,6 +218,26 @@ impl IoSequence {
             self.begin_pass();
         }
         None
+    }
+
+    /// The write of the block that was trimmed last, if it has not been handed out yet.
+    fn next_write(&mut self) -> Option<Next> {
+        let write = self.write_due.take()?;
+        // As in fio, it counts where I/Os or bytes say when to go to a new place.
+        self.is_new_place();
+        self.zone_bytes += u64::from(write.len);
+        Some(write)
+    }
+
+    /// Counts an I/O; true if the runs of the order let it go to a new place.
+    fn is_new_place(&mut self) -> bool {
+        let Some(runs) = self.order.runs else { return true };
+        self.run_left -= 1;
+        let is_new = self.run_left == 0;
+        if is_new {
+            self.run_left = runs.ios;
+        }
+        is_new
     }
 
     fn is_done(&self) -> bool {
@@ -230,8 +259,11 @@ impl IoSequence {
         if self.order.sprandom.is_some() {
             return false;
         }
-        // As fio: the rest of what was asked for, unless it is less than an I/O.
-        let left = self.pass.bytes.saturating_mul(self.passes_max).saturating_sub(self.total.bytes);
+        // As fio: the rest of what was asked for, unless it is less than an I/O. Where the region has no more places, both trims
+        // and writes count, in fio as well.
+        let counts_both = self.order.trims_first && !matches!(self.place, Some(Place::Repeating(..)));
+        let moved = self.total.bytes.saturating_mul(if counts_both { 2 } else { 1 });
+        let left = self.pass.bytes.saturating_mul(self.passes_max).saturating_sub(moved);
         self.order.pass_bytes.is_some() && left >= self.lengths.iter().map(Lengths::max_bytes).max().unwrap_or(0)
     }
 
@@ -270,23 +302,13 @@ impl IoSequence {
         }
     }
 
-    fn find(&mut self, rng: &mut Rng) -> Option<Next> {
-        let op = self.draw.op(rng);
+    fn find(&mut self, rng: &mut Rng, asked: Option<Op>) -> Option<Next> {
+        let op = asked.unwrap_or_else(|| self.draw.op(rng));
         let at = op_index(op);
         if self.order.strided.is_some() {
             self.go_through_zones(at);
         }
-        let is_new_place = match self.order.runs {
-            None => true,
-            Some(runs) => {
-                self.run_left -= 1;
-                let is_new = self.run_left == 0;
-                if is_new {
-                    self.run_left = runs.ios;
-                }
-                is_new
-            }
-        };
+        let is_new_place = self.is_new_place();
         let random =
             self.is_random && is_new_place && self.order.random_pct.is_none_or(|pct| rng.below(100) < u64::from(pct));
         let in_place = self.order.runs.is_some_and(|runs| runs.in_place) && !is_new_place;
@@ -393,7 +415,8 @@ impl IoSequence {
     fn sequential_place(&mut self, op: usize) -> Option<u64> {
         let Extent { begin_bytes, len_bytes, end_of_target_bytes: end } = self.extent;
         let stride = self.order.stride_bytes;
-        let wraps = self.is_timed || self.order.pass_bytes.is_some_and(|bytes| bytes > len_bytes);
+        let is_longer = self.order.pass_bytes.is_some_and(|bytes| bytes > len_bytes);
+        let wraps = self.is_timed || is_longer && !self.order.trims_first;
         if wraps && self.last_end[op] >= begin_bytes + len_bytes {
             self.last_end[op] = self.base_bytes;
         }
@@ -433,108 +456,6 @@ impl IoSequence {
     }
 }
 
-/// The sequences of a thread, one for each part of a target that it drives; they take turns unless the load says otherwise.
-#[derive(Default)]
-pub(crate) struct Sequences {
-    parts: Vec<IoSequence>,
-    turn: usize,
-    service: Option<Service>,
-    /// What is left to all parts together, where the load says how much that is.
-    left: Option<Limits>,
-    /// The I/Os of all parts, of a step that replays a trace.
-    replayed: Option<Box<Replayed>>,
-}
-
-impl Sequences {
-    /// Of each part; none where the pattern says it all.
-    ///
-    /// # Errors
-    /// Why, when the order in which parts are served makes no sense.
-    pub(crate) fn new(parts: Vec<IoSequence>) -> Result<Sequences, Message> {
-        let Some(first) = parts.first().filter(|_| parts.len() > 1) else {
-            return Ok(Sequences { parts, ..Sequences::default() });
-        };
-        let pass = parts.iter().map(|part| part.extent.len_bytes).collect();
-        let service = first.order.service.map(|service| Service::new(service, pass)).transpose()?.flatten();
-        // What is asked of a thread, it does over all of its parts.
-        let is_bounded = !first.is_timed && (first.order.pass_bytes.is_some() || first.order.pass_ios.is_some());
-        let all = |per_pass: u64| per_pass.saturating_mul(first.passes_max);
-        let bytes = if first.order.pass_bytes.is_some() { all(first.pass.bytes) } else { u64::MAX };
-        let left = is_bounded.then(|| Limits { bytes, ios: all(first.pass.ios) });
-        Ok(Sequences { service, left, parts, ..Sequences::default() })
-    }
-
-    /// Those of a trace.
-    pub(crate) fn replayed(replayed: Replayed) -> Sequences {
-        Sequences { replayed: Some(Box::new(replayed)), ..Sequences::default() }
-    }
-
-    /// When the next is due, nanoseconds after the first, where a trace says so.
-    pub(crate) fn next_due_ns(&self) -> Option<u64> {
-        self.replayed.as_ref()?.next_due_ns()
-    }
-
-    /// Whether they are those of a trace, all of which was handed out.
-    pub(crate) fn is_replayed_to_its_end(&self) -> bool {
-        self.replayed.as_ref().is_some_and(|replayed| replayed.is_done())
-    }
-
-    /// What ended them before their end.
-    pub(crate) fn failure(&self) -> Option<StepFailure> {
-        self.replayed.as_ref()?.failure()
-    }
-
-    /// Whether patterns say it all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty() && self.replayed.is_none()
-    }
-
-    /// The next I/O and its part; `None` once all parts are done.
-    pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
-        if let Some(replayed) = &mut self.replayed {
-            return replayed.next();
-        }
-        if self.left.is_some_and(|left| left.bytes == 0 || left.ios == 0) {
-            return None;
-        }
-        let (part, next) = self.next_of_parts(rng)?;
-        if let Some(left) = &mut self.left {
-            left.bytes = left.bytes.saturating_sub(next.len.into());
-            left.ios -= 1;
-        }
-        Some((part, next))
-    }
-
-    fn next_of_parts(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
-        while let Some(service) = &mut self.service {
-            let part = service.next(rng)?;
-            match self.parts[usize::from(part)].next(rng) {
-                Some(next) => {
-                    service.served(next.len.into());
-                    return Some((part, next));
-                }
-                None => service.ended(),
-            }
-        }
-        for _ in 0..self.parts.len() {
-            let part = self.turn;
-            self.turn = (part + 1) % self.parts.len();
-            if let Some(next) = self.parts[part].next(rng) {
-                return Some((part as u16, next));
-            }
-        }
-        None
-    }
-
-    /// Full passes so far over all parts; `None` without any.
-    pub(crate) fn passes(&self) -> Option<u64> {
-        match &self.replayed {
-            Some(replayed) => Some(replayed.is_done().into()),
-            None => self.parts.iter().map(IoSequence::passes).min(),
-        }
-    }
-}
-
 /// Lengths of reads, writes and trims.
 fn lengths(workload: &Workload) -> [Lengths; OPS] {
     let order = &workload.order;
@@ -549,3 +470,5 @@ fn lengths(workload: &Workload) -> [Lengths; OPS] {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trim_tests;

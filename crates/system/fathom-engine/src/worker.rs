@@ -20,6 +20,7 @@ use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
+use crate::op_rates::{OpLimits, OpStreams};
 use crate::open_loop::{Arrivals, sharpen_timers};
 use crate::pacing::{FlowMember, Pacer};
 use crate::priority::{self, IoMarks};
@@ -235,6 +236,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         trimmers: trimmers.collect::<Result<_, _>>()?,
         ledgers: Ledger::for_step(plan, step)?,
         arrivals: None,
+        op_limits: None,
         pacer,
         search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
         marks: IoMarks::new(workload, depth, step.seed, plan.index),
@@ -310,11 +312,15 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
     let beyond_plain = plan.limits.sync.is_some()
         || !hot.sequences.is_empty()
         || hot.pacer.is_some()
+        || plan.step.load.op_rates.is_some()
         || hot.search.is_some()
         || hot.marks.is_some()
         || hot.recorder.is_some();
     let stamped = plan.step.engine.paranoid || plan.step.load.batch_complete_max.is_some() || beyond_plain;
-    let Some(rate) = plan.step.load.rate else {
+    let load = plan.step.load;
+    let Some(rate) = load.rate else {
+        let limits = |rates| OpLimits::new(rates, plan.index, plan.workers, hot.clock.now());
+        hot.op_limits = load.op_rates.map(limits);
         return match (stamped, &plan.parts[..]) {
             (true, _) => hot.run::<B, ClosedStamped>(rig, window),
             (false, [_]) => hot.run::<B, Plain>(rig, window),
@@ -326,9 +332,11 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
     // Threads take turns: the sum of their equal gaps is again a sequence of equal gaps.
     let (now, turn_ns) = (hot.clock.now(), 1e9 / rate.iops * f64::from(plan.index));
     let arrivals = Arrivals::new(iops, rate.process, now + turn_ns as u64, plan.intervals_max);
-    hot.arrivals = Some(match Staged::new(&plan.step.role.stages) {
-        Some(staged) => arrivals.in_stages(staged, now, window.start_ns, turn_ns),
-        None => arrivals,
+    let streams = load.op_rates.and_then(|rates| OpStreams::new(rates, plan.index, plan.workers, now));
+    hot.arrivals = Some(match (Staged::new(&plan.step.role.stages), streams) {
+        (Some(staged), _) => arrivals.in_stages(staged, now, window.start_ns, turn_ns),
+        (None, Some(streams)) => arrivals.of_ops(streams),
+        (None, None) => arrivals,
     });
     if stamped { hot.run::<B, OpenStamped>(rig, window) } else { hot.run::<B, Open>(rig, window) }
 }

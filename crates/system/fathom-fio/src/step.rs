@@ -2,9 +2,9 @@
 
 use fathom_message::{Arg, Message, msg};
 use fathom_plan::{
-    BlockSize, DataPattern, Durability, EngineName, EngineSpec, ImportedLoad, Load, LoadPart, Mode, Op, OpMix, Pattern,
-    Phase, Placement, Rate, RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify, Workload,
-    WriteThrough, fio_bytes,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, ImportedLoad, Load, LoadPart, Mode, Op, OpMix, OpRates,
+    Pattern, Phase, Placement, Rate, RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify,
+    Workload, WriteThrough, fio_bytes,
 };
 
 use crate::options::size_word;
@@ -86,11 +86,13 @@ pub(crate) fn step(
         true => head.depth_min,
         false => options.number("iodepth").unwrap_or(1),
     };
+    let (rate, op_rates) = rates(options, workload.mix, head.threads, notes);
     let load = Load {
         batch_submit: options.number("iodepth_batch"),
         batch_complete_min: options.number("iodepth_batch_complete_min"),
         batch_complete_max: options.number("iodepth_batch_complete_max"),
-        rate: rate(options, head.threads, notes),
+        rate,
+        op_rates,
         ..Load::closed(threads, queue_depth)
     };
     let imported = ImportedLoad { engine: foreign, unknown, is_unified: measured.is_unified };
@@ -217,7 +219,7 @@ fn workload(
         drop_cache: !direct && options.text("invalidate") != Some("0"),
         priorities: fathom_plan::Priorities::default(),
         durability: durability(options),
-        order: fathom_plan::IoOrder::default(),
+        order: fathom_plan::IoOrder { trims_first: word.ends_with("trimwrite"), ..Default::default() },
         fill: Vec::new(),
     })
 }
@@ -358,13 +360,23 @@ fn targets(head: &JobHead<'_>, notes: &mut Vec<Message>) -> (Vec<TargetId>, u32)
     (vec![TargetId::new(names.join(":"))], head.threads)
 }
 
-fn rate(options: &Options, threads: u32, notes: &mut Vec<Message>) -> Option<Rate> {
-    let text = options.text("rate_iops").filter(|text| !text.is_empty() && *text != "0")?;
-    let per_job: f64 = text.split(',').filter_map(fio_bytes).map(|n| n as f64).sum();
+/// The rate of all I/Os, and those of reads and writes where they have their own.
+fn rates(options: &Options, mix: OpMix, threads: u32, notes: &mut Vec<Message>) -> (Option<Rate>, Option<OpRates>) {
+    let Some(text) = options.text("rate_iops").filter(|text| !text.is_empty() && *text != "0") else {
+        return (None, None);
+    };
     notes.push(msg!("import-fio-rate", rate = text.to_owned()));
     let poisson = options.text("rate_process") == Some("poisson");
     let process = if poisson { RateProcess::Poisson } else { RateProcess::Fixed };
-    (per_job > 0.0).then_some(Rate { iops: per_job * f64::from(threads), process })
+    let of_step = |part: &str| fio_bytes(part).map(|iops| iops as f64 * f64::from(threads)).filter(|iops| *iops > 0.0);
+    if let Some((reads, writes)) = text.split_once(',').filter(|_| mix.read_pct > 0 && mix.write_pct > 0) {
+        let writes = writes.split(',').next().and_then(of_step);
+        let of_ops = OpRates { read_iops: of_step(reads), write_iops: writes, process };
+        let is_any = of_ops.read_iops.or(of_ops.write_iops).is_some();
+        return (of_ops.sum_iops().map(|iops| Rate { iops, process }), is_any.then_some(of_ops));
+    }
+    let iops: f64 = text.split(',').filter_map(of_step).sum();
+    ((iops > 0.0).then_some(Rate { iops, process }), None)
 }
 
 fn placement(options: &Options, notes: &mut Vec<Message>) -> Placement {

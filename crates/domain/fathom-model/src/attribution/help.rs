@@ -62,7 +62,7 @@ fn given_to_more(all: &Seen<'_>, this: &Observation) -> Option<f64> {
         let (other, own) = (&o.step, &this.step);
         is_same_work(&other.workload, &own.workload)
             && other.targets == own.targets
-            && other.load.rate.is_none()
+            && !other.load.has_rates()
             && (o.in_flight() > this.in_flight() || o.threads() > this.threads())
     };
     all.iter().filter(|o| o.ios > 0 && asks_for_more(o)).map(Observation::iops).reduce(f64::max)

@@ -87,7 +87,7 @@ pub(super) fn flush(this: &Observation) -> Option<Limit> {
     let ((syncs, mean_ns), io_mean_ns) = this.syncs.zip(this.mean_lat_ns)?;
     let (in_syncs, in_ios) = (syncs as f64 * mean_ns, this.ios as f64 * io_mean_ns);
     let share = in_syncs / (in_syncs + in_ios).max(1.0);
-    if this.step.load.rate.is_some() || share < HALF {
+    if this.step.load.has_rates() || share < HALF {
         return None;
     }
     let cause = Cause::Flush { kind: sync.kind, share, mean_ns, io_mean_ns };

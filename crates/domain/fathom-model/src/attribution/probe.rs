@@ -80,7 +80,7 @@ fn same_but_load(a: &Step, b: &Step) -> bool {
 
 /// Steps that condition a target are no neighbours, nor are steps under other settings of the host.
 fn same_work(a: &Step, b: &Step) -> bool {
-    let judged = |s: &Step| matches!(s.phase, Phase::Measure | Phase::Probe) && s.load.rate.is_none();
+    let judged = |s: &Step| matches!(s.phase, Phase::Measure | Phase::Probe) && !s.load.has_rates();
     let same_hosts = a.role.settings == b.role.settings && a.role.ranks == b.role.ranks;
     a.workload == b.workload && same_hosts && judged(a) && judged(b)
 }
@@ -256,7 +256,7 @@ pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     // What fio is given stands in the job's own words: a change to the step would change nothing; and what other programs do is a
     // check on ours. Files need room, which
     // was looked for as the step asked.
-    let is_fixed = this.step.load.rate.is_some()
+    let is_fixed = this.step.load.has_rates()
         || this.step.engine.name.is_of_another_program()
         || this.step.engine.name == EngineName::Files
         // No change of the load gives it the CPUs that others have.

@@ -52,7 +52,7 @@ pub fn next_step(all: &[Observation], tried: &[(u32, LimitName)]) -> Option<Next
 /// Places of the steps that answer: of each workload the one that gave most, in the order of the plan.
 fn answers(all: &[Observation]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
-    let counts = |o: &Observation| o.step.phase == Phase::Measure && o.step.load.rate.is_none() && o.is_neighbour();
+    let counts = |o: &Observation| o.step.phase == Phase::Measure && !o.step.load.has_rates() && o.is_neighbour();
     for (at, o) in all.iter().enumerate().filter(|(_, o)| counts(o)) {
         let is_same = |b: &&mut usize| {
             let other = &all[**b].step;

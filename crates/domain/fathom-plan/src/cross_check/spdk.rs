@@ -59,7 +59,7 @@ fn obstacle(step: &Step) -> Option<Message> {
     if work.region.offset_bytes > 0 || work.region.size_bytes.is_some() || step.role.footprint_pct.is_some() {
         return Some(msg!("cross-check-spdk-region"));
     }
-    let is_free = step.load.rate.is_none() && step.load.pacing.is_free() && step.length.passes.is_none();
+    let is_free = !step.load.has_rates() && step.load.pacing.is_free() && step.length.passes.is_none();
     let is_plain = work.verify.is_none() && work.durability == crate::Durability::default();
     (!is_free || !is_plain).then(|| msg!("cross-check-spdk-plain"))
 }

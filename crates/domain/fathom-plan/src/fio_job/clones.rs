@@ -16,8 +16,13 @@ impl Step {
             step.targets = self.targets_of(worker).iter().map(|at| self.targets[*at as usize].clone()).collect();
             step.load.threads = 1;
             step.load.spread = if step.targets.len() == 1 { Spread::EachTarget } else { Spread::AllTargets };
+            let of_each = |iops: f64| iops / f64::from(workers);
             if let Some(rate) = &mut step.load.rate {
-                rate.iops /= f64::from(workers);
+                rate.iops = of_each(rate.iops);
+            }
+            if let Some(rates) = &mut step.load.op_rates {
+                rates.read_iops = rates.read_iops.map(of_each);
+                rates.write_iops = rates.write_iops.map(of_each);
             }
             if let Some(increment) = step.workload.order.thread_offset_bytes {
                 step.workload.region.offset_bytes += increment * u64::from(worker);

@@ -8,13 +8,13 @@ use fathom_units::advice;
 use super::ini::Source;
 use super::jobs::{Job, Keys, in_numbers};
 use super::remarks::remark_on_iec;
-use super::units::{fio_file_names, fio_rates};
+use super::units::{fio_file_names, fio_rates, rated_ops};
 use super::{files, keys};
 use crate::error::SourceError;
 use crate::file_service::{BLOCK_FILES_MAX, FileService};
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
 use crate::role::NewFile;
-use crate::step::{EngineName, Spread, Step, TargetId};
+use crate::step::{EngineName, Op, Spread, Step, TargetId};
 
 /// Notes and errors of one job while it is put together.
 pub(super) struct Reader<'r, 'a> {
@@ -392,7 +392,7 @@ impl Reader<'_, '_> {
         const PARTS: [&str; 6] = ["filesize", "zonemode", "zonesize", "number_ios", "bsrange", "bssplit"];
         let is_listed = self.value("random_distribution").is_some_and(|word| word.starts_with("sequence"));
         !is_listed
-            && !self.value("rw").is_some_and(|rw| rw.contains(':'))
+            && !self.value("rw").is_some_and(|rw| rw.contains(':') || rw.contains("trimwrite"))
             && !PARTS.iter().any(|key| self.keys.contains_key(key))
     }
 
@@ -407,49 +407,57 @@ impl Reader<'_, '_> {
             }
             return Ok(());
         };
-        let help = msg!("fio-rate-help");
-        let rw = self.value("rw").unwrap_or("read");
-        let rates = fio_rates(&text, rw);
-        let rates = rates.ok_or_else(|| self.error("rate_iops", msg!("fio-not-a-rate"), help.clone()))?;
-        let per_job = rates.iter().fold(0u64, |sum, r| sum.saturating_add(*r));
-        if let [reads, _] = rates[..] {
-            let read_pct = if rw.starts_with("trim") || rw.starts_with("randtrim") { 50 } else { self.read_pct() };
-            let given = 100.0 * reads as f64 / per_job.max(1) as f64;
-            if (given - f64::from(read_pct)).abs() > 1.0 {
-                let (given, read_pct) = (Quantity::pct(given.round()), Quantity::pct(read_pct.into()));
-                let message = msg!("fio-rates-against-mix", given = given, mix = read_pct);
-                return Err(self.error("rate_iops", message, help));
-            }
+        let rates = fio_rates(&text, self.value("rw").unwrap_or("read"));
+        let rates = rates.ok_or_else(|| self.error("rate_iops", msg!("fio-not-a-rate"), msg!("fio-rate-help")))?;
+        let jobs = self.bounded("numjobs", THREADS_MAX)? as u64 * sections as u64;
+        let rates: Vec<u64> = rates.iter().map(|rate| rate.saturating_mul(jobs)).collect();
+        let iops: Vec<f64> = rates.iter().map(|rate| *rate as f64).collect();
+        if self.set_rates(knobs, &iops)? {
+            let total = rates.iter().fold(0, |sum: u64, rate| sum.saturating_add(*rate)).to_string();
+            push_note(self.notes, msg!("fio-rate-of-step", text = text, total = total));
         }
-        let jobs = self.bounded("numjobs", THREADS_MAX)? as u64;
-        let total = per_job.saturating_mul(jobs).saturating_mul(sections as u64);
-        self.set(knobs, "rate_iops", &total.to_string())?;
-        if let Some(process) = self.value("rate_process").map(str::to_owned) {
-            self.set(knobs, "rate_process", &process)?;
-        }
-        push_note(self.notes, msg!("fio-rate-of-step", text = text, total = total.to_string()));
         Ok(())
     }
 
     /// `rate`: bytes per second of a job and direction, here as the I/Os per second that move as many.
     fn bandwidth(&mut self, knobs: &mut Knobs, text: &str, sections: usize) -> Result<(), SourceError> {
-        let help = msg!("fio-rate-help");
         if self.keys.contains_key("rate_iops") {
             return Err(self.error("rate", msg!("fio-two-rates"), msg!("fio-two-rates-help")));
         }
-        let rates = fio_rates(text, self.value("rw").unwrap_or("read"));
-        let rates = rates.ok_or_else(|| self.error("rate", msg!("fio-not-a-rate"), help))?;
-        let per_job: u64 = rates.iter().fold(0, |sum, rate| sum.saturating_add(*rate));
-        let jobs = self.bounded("numjobs", THREADS_MAX)? as u64;
-        let bytes_per_s = per_job.saturating_mul(jobs).saturating_mul(sections as u64);
-        let iops = bytes_per_s as f64 / knobs.mean_block_bytes();
-        self.set(knobs, "rate_iops", &iops.to_string())?;
+        let rw = self.value("rw").unwrap_or("read");
+        let rates = fio_rates(text, rw);
+        let rates = rates.ok_or_else(|| self.error("rate", msg!("fio-not-a-rate"), msg!("fio-rate-help")))?;
+        let jobs = self.bounded("numjobs", THREADS_MAX)? as u64 * sections as u64;
+        let rates: Vec<u64> = rates.iter().map(|rate| rate.saturating_mul(jobs)).collect();
+        let ops = rated_ops(rw);
+        let iops: Vec<f64> =
+            rates.iter().zip(ops).map(|(rate, op)| *rate as f64 / knobs.mean_block_bytes(*op)).collect();
+        if self.set_rates(knobs, &iops)? {
+            let rate = Quantity::bytes_per_s(rates.iter().map(|rate| *rate as f64).sum());
+            let iops = Quantity::iops(iops.iter().sum());
+            push_note(self.notes, msg!("fio-bandwidth-of-step", text = text.to_owned(), rate = rate, iops = iops));
+        }
+        Ok(())
+    }
+
+    /// Sets the rates of the step for each operation of [`rated_ops`], of which 0 is no limit. False: none has a limit.
+    fn set_rates(&mut self, knobs: &mut Knobs, iops: &[f64]) -> Result<bool, SourceError> {
+        if iops.iter().all(|iops| *iops == 0.0) {
+            if self.keys.contains_key("rate_process") {
+                push_note(self.notes, msg!("knob-rate-process-alone"));
+            }
+            return Ok(false);
+        }
+        let is_mixed = rated_ops(self.value("rw").unwrap_or("read")) == [Op::Read, Op::Write];
+        let text = match iops {
+            [reads, writes] if is_mixed => format!("{reads},{writes}"),
+            _ => iops.iter().sum::<f64>().to_string(),
+        };
+        self.set(knobs, "rate_iops", &text)?;
         if let Some(process) = self.value("rate_process").map(str::to_owned) {
             self.set(knobs, "rate_process", &process)?;
         }
-        let (rate, iops) = (Quantity::bytes_per_s(bytes_per_s as f64), Quantity::iops(iops));
-        push_note(self.notes, msg!("fio-bandwidth-of-step", text = text.to_owned(), rate = rate, iops = iops));
-        Ok(())
+        Ok(true)
     }
 
     /// `startdelay` in nanoseconds; in fio it is a number of seconds unless it has a unit.
@@ -458,10 +466,5 @@ impl Reader<'_, '_> {
         fathom_units::parse_duration_ns(text).map_err(|_| {
             self.error("startdelay", msg!("fio-not-a-time", text = text.to_owned()), msg!("fio-not-a-time-help"))
         })
-    }
-
-    fn read_pct(&self) -> u8 {
-        let percent = |key| self.value(key).and_then(|v: &str| v.trim_end_matches('%').parse::<u8>().ok());
-        percent("rwmixread").or(percent("rwmixwrite").map(|w| 100u8.saturating_sub(w))).unwrap_or(50)
     }
 }

@@ -30,9 +30,6 @@ impl Reader<'_, '_> {
     /// Where fio and Fathom differ although the words are the same.
     pub(super) fn remark_on(&mut self, step: &Step) -> Result<(), SourceError> {
         let workload = &step.workload;
-        if matches!(self.value("rw"), Some("trimwrite" | "randtrimwrite")) {
-            push_note(self.notes, msg!("fio-trimwrite"));
-        }
         if workload.drop_cache && step.length.passes.is_none() {
             push_note(self.notes, msg!("fio-invalidate-once"));
         }

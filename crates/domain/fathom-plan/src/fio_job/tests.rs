@@ -4,12 +4,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::knobs::Knobs;
-use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Spread, TargetId};
+use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, Spread, TargetId};
 use crate::words::{lines, source_words};
 
 mod files;
 mod foreign;
 mod kernel;
+mod rates;
 mod replay;
 mod texts;
 mod written;
@@ -352,23 +353,6 @@ fn jobs_without_a_filename_have_a_file_each() {
     let step = plan("[db]\ndirectory=/d\nnumjobs=2\nsize=1m\nrw=randwrite\n").steps.remove(0);
     assert_eq!(paths(&step), ["/d/db.0.0", "/d/db.1.0"]);
     assert_eq!((step.load.threads, step.workload.region.size_bytes), (1, Some(1 << 20)));
-}
-
-#[test]
-fn a_rate_is_summed_over_jobs_and_directions() {
-    let of = |lines: &str| {
-        plan(&format!("[a]\nfilename=f\nsize=1m\nnumjobs=2\n{lines}")).steps[0].load.rate.expect("open loop")
-    };
-    assert_eq!(of("rw=randwrite\nrate_iops=500\n").iops, 1000.0);
-    let mixed = of("rw=randrw\nrwmixread=70\nrate_iops=700,300\nrate_process=poisson\n");
-    assert_eq!((mixed.iops, mixed.process), (2000.0, RateProcess::Poisson));
-    assert_eq!(of("rw=randrw\nrwmixwrite=30\nrate_iops=700,300\n").iops, 2000.0);
-    assert_snapshot!(line_error("rw=randrw\nrwmixread=70\nrate_iops=500"), @r"
-    error: these rates make 50 % reads, the mix asks for 70 %
-      job.fio:6:11
-    6 | rate_iops=500
-      |           ^^^ e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
-    ");
 }
 
 #[test]

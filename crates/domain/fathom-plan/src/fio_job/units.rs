@@ -1,5 +1,7 @@
 //! Values in which fio and Fathom differ: sizes, rates, lists of files.
 
+use crate::step::Op;
+
 /// Bytes of a size as fio reads it by default (`kb_base=1024`): `4k`, `4kb` and `4Ki` are 4096, `4KiB` is 4000. fio mixes
 /// the standards up on purpose, for old scripts (`get_mult_bytes` in its parse.c). `None`: this is not a size.
 #[must_use]
@@ -30,21 +32,25 @@ pub(super) fn fio_number(text: &str) -> Option<u64> {
     fio_bytes(whole.map_or(text, |(whole, _)| whole))
 }
 
-/// I/Os per second of one job in each direction that `rw` has (reads, writes, trims), as fio reads `rate_iops`: its k is
-/// 1024, and the last rate is repeated for directions that are not named. `None`: this is not a rate.
+/// Operations of a job whose rates fio keeps. In `trimwrite` the rate of writes decides when a block is trimmed, too.
+pub(super) fn rated_ops(rw: &str) -> &'static [Op] {
+    match rw.split_once(':').map_or(rw, |(rw, _)| rw) {
+        "rw" | "readwrite" | "randrw" => &[Op::Read, Op::Write],
+        "trimwrite" | "randtrimwrite" => &[Op::Write, Op::Write],
+        rw if rw.contains("write") => &[Op::Write],
+        rw if rw.contains("trim") => &[Op::Trim],
+        _ => &[Op::Read],
+    }
+}
+
+/// I/Os per second of one job for each of [`rated_ops`], as fio reads `rate_iops`: its k is 1024, the last rate is repeated
+/// for operations that are not named, and 0 is no limit. `None`: this is not a rate.
 #[must_use]
 pub fn fio_rates(rate_iops: &str, rw: &str) -> Option<Vec<u64>> {
     let part = |text: &str| if text.trim().is_empty() { Some(0) } else { fathom_units::parse_size(text).ok() };
     let parts: Vec<u64> = rate_iops.split(',').map(part).collect::<Option<_>>()?;
-    let directions: &[usize] = match rw {
-        "rw" | "readwrite" | "randrw" => &[0, 1],
-        "trimwrite" | "randtrimwrite" => &[1, 2],
-        _ if rw.contains("write") => &[1],
-        _ if rw.contains("trim") => &[2],
-        _ => &[0],
-    };
-    let of = |direction: usize| parts.get(direction).or(parts.last()).copied().unwrap_or(0);
-    Some(directions.iter().map(|direction| of(*direction)).collect())
+    let of = |op: &Op| parts.get(*op as usize).or(parts.last()).copied().unwrap_or(0);
+    Some(rated_ops(rw).iter().map(of).collect())
 }
 
 /// The names in a list of files: parted by `:`; `\:` is a colon in a name.
@@ -96,7 +102,15 @@ mod tests {
         assert_eq!(fio_rates("500", "randread"), Some(vec![500]));
         assert_eq!(fio_rates("500", "randrw"), Some(vec![500, 500]));
         assert_eq!(fio_rates("1k,300", "rw"), Some(vec![1024, 300]));
+        assert_eq!(fio_rates("1k,300", "randrw:8"), Some(vec![1024, 300]));
         assert_eq!(fio_rates(",7", "write"), Some(vec![7]));
+        assert_eq!(fio_rates(",7", "randrw"), Some(vec![0, 7]));
+        assert_eq!(
+            fio_rates("10,100,50", "trimwrite"),
+            Some(vec![100, 100]),
+            "fio 3.33: 100 trims and 100 writes a second"
+        );
+        assert_eq!(fio_rates("5,6,7", "randtrim"), Some(vec![7]));
         assert_eq!(fio_rates("fast", "read"), None);
     }
 

@@ -68,6 +68,9 @@ impl Knobs {
             workload.mix = pair.mix();
         }
         let load = self.load(engine, &workload, notes)?;
+        if let Some(mix) = load.op_rates.and_then(|rates| rates.mix()) {
+            workload.mix = mix;
+        }
         let new_file = self.new_file(&workload, notes);
         let mut step = Step {
             index,
@@ -219,12 +222,6 @@ impl Knobs {
         }
     }
 
-    /// Mean bytes of an I/O by the shares of the block sizes.
-    pub(crate) fn mean_block_bytes(&self) -> f64 {
-        let Some(sizes) = &self.block_sizes else { return 4096.0 };
-        sizes.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct) / 100.0).sum()
-    }
-
     fn durability(&self, engine: EngineSpec, mix: OpMix, direct: bool) -> Result<Durability, KnobError> {
         let every = |writes: Option<u32>, kind| writes.filter(|n| *n > 0).map(|writes| SyncEvery { kind, writes });
         let fsync = every(self.fsync_writes, SyncKind::Fsync);
@@ -340,7 +337,7 @@ impl Knobs {
             );
             return Err(conflict("iodepth", message, msg!("knob-buffers-help")));
         }
-        let has_rate = self.rate_iops.is_some() || self.rate_share_pct.is_some() || self.stages.is_some();
+        let has_rate = self.has_rate_iops() || self.rate_share_pct.is_some() || self.stages.is_some();
         if self.rate_process.is_some() && !has_rate {
             return Err(conflict(
                 "rate_process",
@@ -348,6 +345,7 @@ impl Knobs {
                 msg!("knob-rate-process-alone-help"),
             ));
         }
+        let rates = self.asked_rates(workload.mix);
         let pacing = self.pacing()?;
         if pacing.target.is_some() && workload.mix.trim_pct > 0 {
             let help = msg!("knob-latency-target-of-trims-help");
@@ -363,7 +361,8 @@ impl Knobs {
                 let min = self.batch_complete_min.unwrap_or(1);
                 max.max(min).clamp(1, queue_depth)
             }),
-            rate: self.rate_iops.or(self.stages_iops()).map(|iops| Rate { iops, process: self.rate_process() }),
+            rate: rates.iops.map(|iops| Rate { iops, process: self.rate_process() }),
+            op_rates: rates.of_ops,
             pacing,
         })
     }
@@ -377,7 +376,7 @@ impl Knobs {
         if pair.read_pct == 0 && pair.write_pct == 0 {
             return Err(conflict(key, msg!("knob-pair-of-nothing"), msg!("knob-pair-of-nothing-help")));
         }
-        if self.rate_iops.is_some()
+        if self.has_rate_iops()
             || self.rate_share_pct.is_some()
             || self.stages.is_some()
             || self.rate_process.is_some()
@@ -398,7 +397,7 @@ impl Knobs {
             return Ok(());
         }
         let others = [
-            ("rate_iops", self.rate_iops.is_some() || self.rate_share_pct.is_some()),
+            ("rate_iops", self.has_rate_iops() || self.rate_share_pct.is_some()),
             ("runtime", self.runtime.is_some()),
             ("loops", self.passes.is_some()),
             ("latency_goal", self.latency_goal.is_some()),
@@ -428,7 +427,7 @@ impl Knobs {
         asked.stages(rate)
     }
 
-    fn rate_process(&self) -> RateProcess {
+    pub(super) fn rate_process(&self) -> RateProcess {
         self.rate_process.unwrap_or(RateProcess::Fixed)
     }
 

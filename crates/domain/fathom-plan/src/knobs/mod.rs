@@ -5,6 +5,7 @@ mod files;
 mod order;
 mod parse;
 mod priority;
+mod rates;
 mod spec;
 mod table;
 mod value;
@@ -216,6 +217,7 @@ pub struct Knobs {
     distribution: Option<Distribution>,
     seed: Option<u64>,
     rate_iops: Option<f64>,
+    rate_of_ops: Option<rates::RateOfOps>,
     rate_share_pct: Option<u16>,
     stages: Option<AskedStages>,
     read_rate_pct: Option<u16>,

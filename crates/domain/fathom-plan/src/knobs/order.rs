@@ -67,6 +67,10 @@ impl Knobs {
             }
             _ => (Vec::new(), None),
         };
+        let trims_first = rw.trims() && rw.writes();
+        if trims_first && sizes.trims.is_some() {
+            return Err(conflict("bs", msg!("knob-trimwrite-sizes"), msg!("knob-trimwrite-sizes-help")));
+        }
         let sprandom = self.sprandom(rw, is_one_size)?;
         let runs = self.modifier.filter(|ios| is_random && *ios > 1);
         Ok(IoOrder {
@@ -79,6 +83,7 @@ impl Knobs {
             align_bytes: align_bytes.or(packed),
             write_sizes: sizes.writes,
             trim_sizes: sizes.trims,
+            trims_first,
             range,
             zones,
             list,
@@ -140,7 +145,7 @@ impl Knobs {
             weight,
             sleep_ns: self.flow.sleep_ns.unwrap_or(0),
         });
-        if think.is_some() && (self.rate_iops.is_some() || self.rate_share_pct.is_some()) {
+        if think.is_some() && (self.has_rate_iops() || self.rate_share_pct.is_some()) {
             return Err(conflict("thinktime", msg!("knob-thinktime-and-rate"), msg!("knob-thinktime-and-rate-help")));
         }
         let asked = self.latency_target;
@@ -150,7 +155,7 @@ impl Knobs {
             within_ppm: asked.within_ppm.unwrap_or(1_000_000),
             runs_on: asked.runs_on.unwrap_or(false),
         });
-        let has_rate = self.rate_iops.or(self.stages_iops()).is_some() || self.rate_share_pct.is_some();
+        let has_rate = self.has_rate_iops() || self.stages_iops().is_some() || self.rate_share_pct.is_some();
         if target.is_some() && has_rate {
             let help = msg!("knob-latency-target-and-rate-help");
             return Err(conflict("latency_target", msg!("knob-latency-target-and-rate"), help));

@@ -51,7 +51,7 @@ knob-random-distribution = popularity of offsets: random, zipf:THETA, hotspot:AC
 knob-randseed = seed of offsets, operations, arrivals and data
 knob-read-rate = reads arrive at this share of the most reads per second of a closed loop, e.g. 40%, beside writes at write_rate
 knob-write-rate = writes arrive at this share of the most writes per second of a closed loop, e.g. 20%, beside reads at read_rate
-knob-rate-iops = open loop: I/Os per second over all threads and targets, latency counted from the intended start; in a study 75% is a share of the most in a closed loop
+knob-rate-iops = open loop: I/Os per second over all threads and targets, latency counted from the intended start; 10k,3k: reads and writes each at their own rate; ,3k: a closed loop with at most 3k writes per second; in a study 75% is a share of the most in a closed loop
 knob-stages = open loop whose rate changes: how long at which rate, one behind the other; 5k-40k rises evenly, 0 is a gap, 120% is a share of the most in a closed loop (studies)
 knob-stage = `{ $text }` is no stage
 knob-stage-help = for how long at which rate: 10s@5k, or 10s@5k-40k for an even rise
@@ -64,7 +64,7 @@ knob-beside-stages-help = remove { $key }
 study-not-stages = stages are tables with `rate` and `for`
 study-not-stages-help = [[ladder.stage]] with rate = "5k" and for = "10s"
 label-in-stages = { $load } in { $count } stages at { $range }
-knob-rate-process = gaps between the arrivals of an open loop: fixed (fio: linear) or poisson
+knob-rate-process = gaps between I/Os whose rate is set: fixed (fio: linear) or poisson
 knob-latency-goal = the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)
 knob-placement = where threads run: unpinned, cores, smt, local, remote or a CPU list
 knob-numa-cpu-nodes = run the threads on CPUs of these NUMA nodes: thread i on the i-th, one of each core first
@@ -232,6 +232,11 @@ knob-flow-id = Group of loads that share by flow
 knob-flow-sleep = Wait of a thread that is above its share before it looks again
 knob-sequence-modifier = the sequence modifier in `{ $text }` is not a number
 knob-sequence-modifier-help = write bytes between sequential I/Os (read:8k, read:-8k) or I/Os per random offset (randread:8)
+knob-rates-of-three = `{ $text }` has more than three rates
+knob-rates-of-three-help = I/Os per second of reads,writes,trims: e.g. 10k,3k; empty or 0 is no limit
+knob-share-of-op = `{ $text }`: the rate of one operation is in I/Os per second
+knob-trimwrite-sizes = trimwrite writes what it trimmed, but trims have other sizes than writes
+knob-trimwrite-sizes-help = give writes and trims the same sizes, for example bs=4k or bs=4k,8k,8k
 knob-sizes-for-three = `{ $text }` has more than three sizes
 knob-sizes-for-three-help = reads,writes,trims: e.g. 4k,8k
 knob-bsrange-help = e.g. 4k-64k
@@ -476,6 +481,7 @@ label-read = read
 label-write = write
 label-trim = trim
 label-mix = { $read }/{ $write }
+label-trim-and-write = trim + write
 label-write-trim = write { $write }/trim { $trim }
 label-read-write-trim = read { $read }/write { $write }/trim { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
@@ -486,6 +492,9 @@ label-writes-at = writes { $writes }
 label-reads-and-writes = reads { $reads } + writes { $writes }
 label-at-share = { $load } at { $share } of max
 label-at-rate = { $load } at { $iops }/s
+label-at-rates = { $load } at { $reads } reads/s + { $writes } writes/s
+label-reads-limited = { $load }, reads <= { $reads }/s
+label-writes-limited = { $load }, writes <= { $writes }/s
 label-purge = purge
 label-purge-by = purge by { $means }
 label-fill = fill
@@ -685,12 +694,10 @@ fio-no-effect = { $key } has no effect with { $with }
 fio-ends-after-size = without time_based a job ends after its size (however long that takes), as in fio
 fio-ends-after-size-or-runtime = without time_based a job ends after its size (or its runtime), as in fio
 fio-not-a-rate = rate_iops: this is not a rate
-fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
-fio-rates-against-mix = these rates make { $given } reads, the mix asks for { $mix }
-fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step; latency counts from the intended start
+fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for reads and writes
+fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
 fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), and so does Fathom here; write 4k for 4096 bytes
-fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
 fio-verify = verify: Fathom's blocks have a format of their own, not fio's
 fio-unknown-policy = unknown policy `{ $policy }`
 fio-shared-cpus = cpus_allowed: fio lets each job run on any CPU of the list (cpus_allowed_policy=shared); Fathom pins thread i to the i-th CPU

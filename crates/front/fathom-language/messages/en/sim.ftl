@@ -80,6 +80,9 @@ sim-threads-on = { $threads ->
     [one] 1 thread
    *[other] { $threads } threads
   } on { $target }
+sim-op-rates = rate_iops with a rate for each operation
+sim-op-rates-why = a simulated machine keeps one rate and draws operations from the mix
+sim-op-rates-help = give the sum of the rates as rate_iops and their shares as rwmixread, or measure on a real target
 sim-stages = simulated drives keep one rate
 sim-stages-help = one step for each rate, or a real drive
 sim-few-blocks = its region has only { $blocks ->

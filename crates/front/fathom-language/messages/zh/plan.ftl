@@ -51,7 +51,7 @@ knob-random-distribution = 偏移的热度分布：random、zipf:THETA、hotspot
 knob-randseed = 偏移、操作、到达和数据的随机种子
 knob-read-rate = 读取以闭环每秒最多读取数的这一比例到达，例如 40%，与 write_rate 的写入并行
 knob-write-rate = 写入以闭环每秒最多写入数的这一比例到达，例如 20%，与 read_rate 的读取并行
-knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数，延时从预定开始时刻算起；study 中 75% 表示闭环最高值的比例
+knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数，延时从预定开始时刻算起；10k,3k：读与写各按自己的速率；,3k：闭环，每秒最多 3k 次写；study 中 75% 表示闭环最高值的比例
 knob-stages = 速率随时间变化的开环：依次为各阶段的时长和速率；5k-40k 表示均匀上升，0 表示空闲，120% 表示闭环最高值的比例（study 中）
 knob-stage = `{ $text }` 不是阶段
 knob-stage-help = 时长和速率：10s@5k；均匀上升写作 10s@5k-40k
@@ -64,7 +64,7 @@ knob-beside-stages-help = 请去掉 { $key }
 study-not-stages = 阶段是含 `rate` 和 `for` 的表
 study-not-stages-help = [[ladder.stage]]，例如 rate = "5k"、for = "10s"
 label-in-stages = { $load } 分 { $count } 个阶段，{ $range }
-knob-rate-process = 到达间隔：fixed（fio：linear）或 poisson
+knob-rate-process = 设定了速率的 I/O 之间的间隔：fixed（fio：linear）或 poisson
 knob-latency-goal = 结论给出满足这些延时的最高负载：p99<= 和 lat<=（平均值）
 knob-placement = 线程运行的位置：unpinned、cores、smt、local、remote 或 CPU 列表
 knob-numa-cpu-nodes = 在这些 NUMA 节点的 CPU 上运行线程：第 i 个线程用第 i 个 CPU，先用每个核的一个
@@ -232,6 +232,11 @@ knob-flow-id = 按 flow 分配的负载所属的组
 knob-flow-sleep = 超出份额的线程再次查看之前的等待
 knob-sequence-modifier = `{ $text }` 中的顺序修饰不是数
 knob-sequence-modifier-help = 请写顺序 I/O 之间的字节数（read:8k、read:-8k）或每个随机偏移的 I/O 数（randread:8）
+knob-rates-of-three = `{ $text }` 多于三个速率
+knob-rates-of-three-help = 读,写,trim 的每秒 I/O 数：例如 10k,3k；留空或 0 表示不限
+knob-share-of-op = `{ $text }`：单个操作的速率以每秒 I/O 数表示
+knob-trimwrite-sizes = trimwrite 写入刚 trim 的块，但 trim 的大小与写不同
+knob-trimwrite-sizes-help = 请让写与 trim 大小相同，例如 bs=4k 或 bs=4k,8k,8k
 knob-sizes-for-three = `{ $text }` 多于三种大小
 knob-sizes-for-three-help = 读,写,trim：例如 4k,8k
 knob-bsrange-help = 例如 4k-64k
@@ -473,6 +478,7 @@ label-read = 读
 label-write = 写
 label-trim = TRIM
 label-mix = 读写 { $read }/{ $write }
+label-trim-and-write = trim + 写
 label-write-trim = 写 { $write }/TRIM { $trim }
 label-read-write-trim = 读 { $read }/写 { $write }/TRIM { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
@@ -483,6 +489,9 @@ label-writes-at = 写入 { $writes }
 label-reads-and-writes = 读取 { $reads } + 写入 { $writes }
 label-at-share = { $load } 最高值的 { $share }
 label-at-rate = { $load } 速率 { $iops }/s
+label-at-rates = { $load } 速率 { $reads } 读/s + { $writes } 写/s
+label-reads-limited = { $load }，读 <= { $reads }/s
+label-writes-limited = { $load }，写 <= { $writes }/s
 label-purge = 清除
 label-purge-by = 以 { $means } 清除
 label-fill = 填充
@@ -676,12 +685,10 @@ fio-no-effect = { $key } 在 { $with } 下不起作用
 fio-ends-after-size = 没有 time_based 时，作业在访问完 size 后结束（无论用时多久），与 fio 相同
 fio-ends-after-size-or-runtime = 没有 time_based 时，作业在访问完 size 或到达 runtime 后结束，与 fio 相同
 fio-not-a-rate = rate_iops：这不是速率
-fio-rate-help = 例如 rate_iops=1000，或在 rwmixread=70 时 rate_iops=700,300
-fio-rates-against-mix = 这些速率使读占 { $given }，而混合比例要求 { $mix }
-fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }；延时从预定开始时刻算起
+fio-rate-help = 例如 rate_iops=1000，或读与写各为 rate_iops=700,300
+fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
 fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 在此也一样；4096 字节请写 4k
-fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
 fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式
 fio-unknown-policy = 未知的策略 `{ $policy }`
 fio-shared-cpus = cpus_allowed：fio 允许每个作业在列表中的任意 CPU 上运行（cpus_allowed_policy=shared）；Fathom 把第 i 个线程绑定到第 i 个 CPU

@@ -64,10 +64,16 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     }
     push_pattern(&mut put, &workload.pattern);
     push_engine(&mut put, step);
-    if let Some(rate) = load.rate {
-        // fio's rate is per job.
-        put("rate_iops", format!("{:.0}", (rate.iops / f64::from(thread_count(step))).max(1.0)));
-        put("rate_process", if rate.process == RateProcess::Poisson { "poisson" } else { "linear" }.to_owned());
+    // fio's rate is per job.
+    let per_job = |iops: f64| format!("{:.0}", (iops / f64::from(thread_count(step))).max(1.0));
+    let of_op = |iops: Option<f64>| iops.map_or("0".to_owned(), per_job);
+    if let Some(rates) = load.op_rates {
+        put("rate_iops", format!("{},{}", of_op(rates.read_iops), of_op(rates.write_iops)));
+    } else if let Some(rate) = load.rate {
+        put("rate_iops", per_job(rate.iops));
+    }
+    if let Some(process) = load.process() {
+        put("rate_process", if process == RateProcess::Poisson { "poisson" } else { "linear" }.to_owned());
     }
     if !cpus.is_empty() {
         put("cpus_allowed", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(","));

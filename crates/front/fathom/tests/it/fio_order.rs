@@ -7,7 +7,7 @@ use crate::cli::{Place, skipped};
 use serde_json::Value;
 
 /// What fio makes of the job, in a folder of its own.
-fn fio(place: &Place, job: &str) -> Option<Value> {
+pub(crate) fn fio(place: &Place, job: &str) -> Option<Value> {
     let folder = place.beside("theirs");
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("job.fio"), job).expect("written");
@@ -24,7 +24,7 @@ pub(crate) fn fathom(place: &Place, job: &str) -> Value {
 }
 
 /// I/Os and bytes of each job and direction.
-fn counts(result: &Value) -> Vec<(String, u64, u64)> {
+pub(crate) fn counts(result: &Value) -> Vec<(String, u64, u64)> {
     let mut counts = Vec::new();
     for job in result["jobs"].as_array().expect("jobs") {
         for direction in ["read", "write", "trim"] {

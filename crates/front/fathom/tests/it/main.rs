@@ -16,6 +16,8 @@ mod fio_command;
 mod fio_cross;
 mod fio_kernel;
 mod fio_order;
+mod fio_rates;
+mod fio_trims;
 mod guard;
 mod imports;
 mod inspect;

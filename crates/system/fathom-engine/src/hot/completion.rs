@@ -34,7 +34,7 @@ impl Hot {
             self.flush(&mut group, now);
             let state = &self.state;
             let fills = !V::OPEN && !state.paced && !state.exhausted && !state.free.is_empty();
-            if self.limits.takes_in_batches() && fills {
+            if self.limits.takes_in_batches() && fills && state.trim_before_write.is_none() {
                 // As fio, which takes completions once its queue is full again.
                 return;
             }
@@ -111,6 +111,9 @@ impl Hot {
                 group.ios += 1;
                 group.bytes += u64::from(result as u32);
             }
+        }
+        if V::PARANOID && self.state.trim_before_write == Some(slot) {
+            self.state.trim_before_write = None;
         }
         self.state.in_flight -= 1;
         if !V::OPEN {

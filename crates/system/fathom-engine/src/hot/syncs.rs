@@ -24,7 +24,7 @@ impl Hot {
     #[cold]
     pub(super) fn start_syncs<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         while let Some(part) = self.part_to_sync()
-            && self.has_next::<V>()
+            && self.has_next::<V>(now)
             && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
@@ -44,12 +44,13 @@ impl Hot {
     }
 
     /// Whether an I/O follows; it is kept until it starts.
-    fn has_next<V: Variant>(&mut self) -> bool {
+    fn has_next<V: Variant>(&mut self, now: u64) -> bool {
         if self.state.ahead.is_none()
             && !self.state.exhausted
             && let Some(&slot) = self.state.free.front()
         {
-            self.state.ahead = self.next_place::<V>(slot);
+            let asked = self.asked_op::<V>(now);
+            self.state.ahead = self.next_place::<V>(slot, asked).map(|place| (asked, place));
             self.state.exhausted = self.state.ahead.is_none();
         }
         self.state.ahead.is_some()

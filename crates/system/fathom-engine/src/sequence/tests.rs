@@ -6,7 +6,7 @@ use proptest::prelude::{Strategy, prop, prop_assert, prop_assert_eq, proptest};
 use super::*;
 
 /// A step with these words of fio's, and what it does to its order.
-fn step(words: &str, change: impl Fn(&mut IoOrder)) -> Step {
+pub(super) fn step(words: &str, change: impl Fn(&mut IoOrder)) -> Step {
     let mut knobs = Knobs::fio_defaults();
     for word in words.split_whitespace() {
         let (key, value) = word.split_once('=').expect("key=value");
@@ -17,24 +17,24 @@ fn step(words: &str, change: impl Fn(&mut IoOrder)) -> Step {
     step
 }
 
-fn sequence(step: &Step, extent: Extent) -> IoSequence {
+pub(super) fn sequence(step: &Step, extent: Extent) -> IoSequence {
     IoSequence::new(step, extent, 7).expect("sound").expect("beyond a pattern")
 }
 
-fn extent(begin_bytes: u64, len_bytes: u64) -> Extent {
+pub(super) fn extent(begin_bytes: u64, len_bytes: u64) -> Extent {
     Extent { begin_bytes, len_bytes, end_of_target_bytes: begin_bytes + len_bytes }
 }
 
-fn all(step: &Step, extent: Extent) -> Vec<Next> {
+pub(super) fn all(step: &Step, extent: Extent) -> Vec<Next> {
     let (mut sequence, mut rng) = (sequence(step, extent), Rng::new(3, 0));
-    std::iter::from_fn(|| sequence.next(&mut rng)).take(1_000_000).collect()
+    std::iter::from_fn(|| sequence.next(&mut rng, None)).take(1_000_000).collect()
 }
 
 fn offsets(all: &[Next]) -> Vec<u64> {
     all.iter().map(|next| next.offset).collect()
 }
 
-const K: u64 = 1024;
+pub(super) const K: u64 = 1024;
 
 #[test]
 fn a_stride_leaves_gaps_and_goes_backwards() {

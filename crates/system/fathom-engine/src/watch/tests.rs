@@ -91,6 +91,21 @@ fn a_panic_in_one_of_four_workers_ends_the_step_at_once_by_its_name() {
 }
 
 #[test]
+fn a_block_is_written_once_its_trim_is_over_however_deep_the_queue_is() {
+    let step = step(0, 100);
+    let open = Some(fathom_plan::Rate { iops: 1e6, process: fathom_plan::RateProcess::Fixed });
+    for (rate, batch_complete_max) in [(None, None), (None, Some(1)), (open, None), (open, Some(1))] {
+        let mut step = step.clone();
+        step.workload.mix = fathom_plan::OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 };
+        step.workload.order.trims_first = true;
+        step.load = Load { rate, batch_complete_max, ..step.load };
+        let (result, _) = with_fault(&step, Fault::LateTrims, None);
+        let record = result.unwrap_or_else(|failure| panic!("{rate:?} {batch_complete_max:?}: {failure}"));
+        assert!(record.threads[BAD].ios > 10, "{rate:?} {batch_complete_max:?}: {:?}", record.threads);
+    }
+}
+
+#[test]
 fn a_panic_in_the_ramp_ends_the_step_at_once_too() {
     let (result, took) = with_fault(&step(30_000, 30_000), Fault::Panic { after: 10_000 }, None);
     failed(result, "engine-thread-panicked");

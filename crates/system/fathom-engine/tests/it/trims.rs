@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt as _;
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
-use fathom_plan::{EngineName, Mode, OpMix, RunLength, Step};
+use fathom_plan::{EngineName, Mode, Op, OpMix, RunLength, Step};
 use fathom_record::{FeatureName, FeatureState, StepRecord};
 
 use crate::support::devices::Device;
@@ -50,6 +50,28 @@ fn each_engine_discards_every_block_of_a_device_once() {
         assert!(bytes.iter().all(|byte| *byte == 0), "{way:?}: a block was left");
         // What an engine does by calls of its own it does not claim.
         assert!(way.0 == EngineName::IoUring || async_trim(&record).is_none(), "{way:?}");
+    }
+}
+
+#[test]
+fn a_block_that_is_trimmed_first_holds_what_was_written_after_it() {
+    let Some(device) = Device::new_loop(SIZE_BYTES) else { return };
+    let mut runner = HostRunner::new(HostRunnerOptions { bindings: device.bound(), ..HostRunnerOptions::default() });
+    for (way, rate) in WAYS.into_iter().map(|way| (way, None)).chain([(WAYS[2], Some(1e6))]) {
+        let mut step = trims(&device, way, 32);
+        step.workload.mix = OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 };
+        step.workload.order.trims_first = true;
+        step.load.rate = rate.map(|iops| fathom_plan::Rate { iops, process: fathom_plan::RateProcess::Fixed });
+        step.length.passes = Some(2);
+        let record = run_by(&mut runner, &step).unwrap_or_else(|failure| panic!("{way:?}: {failure}"));
+        let ios = |op| record.directions.iter().find(|d| d.op == op).map(|d| (d.ios, d.bytes));
+        let each = Some((2 * SIZE_BYTES / BLOCK, 2 * SIZE_BYTES));
+        assert_eq!((ios(Op::Trim), ios(Op::Write), record.errors()), (each, each, 0), "{way:?}");
+        let mut bytes = vec![0; SIZE_BYTES as usize];
+        let raw = OpenOptions::new().read(true).open(device.path()).expect("the test's own device");
+        raw.read_exact_at(&mut bytes, 0).expect("readable");
+        let empty = bytes.chunks(BLOCK as usize).filter(|block| block.iter().all(|byte| *byte == 0)).count();
+        assert_eq!(empty, 0, "{way:?} {rate:?}: blocks were trimmed after their writes");
     }
 }
 

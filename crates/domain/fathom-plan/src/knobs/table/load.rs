@@ -3,6 +3,7 @@
 use fathom_message::msg;
 use fathom_units::format_cpu_list;
 
+use super::super::rates::op_rates_text;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::{QUEUE_DEPTH_MAX, RATE_IOPS_MAX, THREADS_MAX, parse, value};
 use crate::stage::Written;
@@ -133,6 +134,10 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "20k",
         msg!("knob-rate-iops"),
         |k, v| {
+            if v.contains(',') {
+                return k.rate_ops(v);
+            }
+            k.rate_of_ops = None;
             let is_share = v.trim().ends_with('%');
             k.rate_iops = if is_share { None } else { Some(value::rate_iops(v, RATE_IOPS_MAX)?) };
             k.rate_share_pct = if is_share { Some(parse::parse_rate_share(v)?) } else { None };
@@ -142,11 +147,14 @@ pub(super) static ROWS: &[KnobSpec] = &[
             // The stages say it.
             _ if !s.role.stages.is_empty() => None,
             Some(share) => Some(format!("{}%", share.pct)),
-            None => s.load.rate.map(|rate| rate.iops.to_string()),
+            None => match s.load.op_rates {
+                Some(rates) => Some(op_rates_text(rates, |iops| iops.to_string())),
+                None => s.load.rate.map(|rate| rate.iops.to_string()),
+            },
         },
     )
     .aliases(&["rate"])
-    .fio(Fio::SAME.with_others().value(|s| s.load.rate.map(|rate| fio_rate(s, rate))))
+    .fio(Fio::SAME.with_others().value(fio_rates))
     .flag(Flag::new("rate").aliases(&["rate_iops"])),
     knob(
         "stages",
@@ -197,12 +205,12 @@ pub(super) static ROWS: &[KnobSpec] = &[
             Ok(())
         },
         |s| {
-            let process = s.role.rate_share.map(|share| share.process).or(s.load.rate.map(|rate| rate.process));
-            process.map(|process| process.as_str().to_owned())
+            let process = s.role.rate_share.map(|share| share.process);
+            process.or(s.load.process()).map(|process| process.as_str().to_owned())
         },
     )
     .fio(Fio::SAME.with_others().value(|s| {
-        s.load.rate.map(|rate| match rate.process {
+        s.load.process().map(|process| match process {
             RateProcess::Fixed | RateProcess::Recorded => "linear".to_owned(),
             RateProcess::Poisson => "poisson".to_owned(),
         })
@@ -276,6 +284,14 @@ fn is_asynchronous(step: &Step) -> bool {
 }
 
 /// fio's rate is per job and direction, at least 1.
+fn fio_rates(step: &Step) -> Option<String> {
+    let per_job = |iops: f64| format!("{:.0}", (iops / f64::from(step.workers())).round().max(1.0));
+    match step.load.op_rates {
+        Some(rates) => Some(op_rates_text(rates, per_job)),
+        None => step.load.rate.map(|rate| fio_rate(step, rate)),
+    }
+}
+
 fn fio_rate(step: &Step, rate: Rate) -> String {
     let jobs = f64::from(step.workers());
     let m = step.workload.mix;

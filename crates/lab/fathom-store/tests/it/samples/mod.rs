@@ -31,6 +31,7 @@ pub(crate) fn step(index: u32) -> Step {
         },
         load: Load {
             rate: Some(Rate { iops: 0.1 + 0.2, process: RateProcess::Poisson }),
+            op_rates: None,
             ..Load::closed(1, index + 1)
         },
         engine: EngineSpec::default(),
