@@ -56,7 +56,7 @@ def text_of(sections: list[Section]) -> str:
 
 
 # Files that are there before each run: name and KiB.
-GIVEN = {"given0": 160, "given1": 256, "given2": 192}
+GIVEN = {"given0": 320, "given1": 448, "given2": 384}
 
 BLOCKS = ["4k", "1k", "2k", "512", "8k", "4096", "0x1000", "4kb", "3k"]
 # Whole blocks of each size.
@@ -109,8 +109,8 @@ class Drawer:
         pick = self.rng.choice
         return [
             ("bs", pick(BLOCKS)), ("size", pick(SIZES)), ("rw", pick(["read", "write", "randread", "randwrite"])),
-            ("group_reporting", None), ("filename", pick(list(GIVEN))), ("ioengine", "psync"), ("loops", "2"),
-            ("numjobs", "2"), ("name", "unheard"), ("direct", "0"), ("rwmixread", "30"), ("iodepth", "2"),
+            ("group_reporting", None), ("filename", "given2"), ("ioengine", "psync"),
+            ("numjobs", "2"), ("name", "unheard"), ("buffered", "1"), ("rwmixread", "30"), ("iodepth", "2"),
         ]  # fmt: skip
 
     def job_file(self, most: int) -> list[Section]:
@@ -137,14 +137,14 @@ class Drawer:
         add(("rw", rw))
         if self.chance(0.85):
             add(("bs", pick(BLOCKS)))
-        elif self.chance(0.5):
+        elif is_sequential and self.chance(0.5):
             add(("bs", pick(["2k,1k", "4k,8k", ",2k", "1k,"])))
         named = self.chance(0.45)
         if named:
-            add(("filename", pick([*GIVEN, "new0", "given0:given1", "new0:new1", "given1"])))
+            add(("filename", pick(["given0", "given1", "new0", "given0:given1", "new0:new1"])))
             if self.chance(0.15):
-                add(("filename", pick([*GIVEN, "new2"])))
-        add(("size", pick(["50%", "25%", "100%"] if named and self.chance(0.25) else SIZES + ODD_SIZES * is_sequential)))
+                add(("filename", pick(["given2", "new2"])))
+        add(("size", pick(["50%", "25%", "100%"] if named and self.chance(0.25) else SIZES + ODD_SIZES * (is_sequential and not is_mixed))))
         if self.chance(0.15):
             add(("offset", pick(["8k", "4k", "12k", "25%"])))
         if self.chance(0.2):
@@ -154,7 +154,7 @@ class Drawer:
             if self.chance(0.4):
                 add(("file_service_type", pick(["roundrobin", "sequential", "roundrobin:2", "random"])))
         if self.chance(0.08):
-            add(("filesize", pick(["32k", "16k"])))
+            add(("filesize", pick(["48k", "24k"])))
         if self.chance(0.25):
             add(("numjobs", pick(["2", "3"])))
             if self.chance(0.3):
@@ -174,7 +174,8 @@ class Drawer:
             add(("ioengine", engine))
             if engine in ("libaio", "io_uring") and self.chance(0.7):
                 add(("iodepth", pick(["4", "8", "0x4"])))
-            if self.chance(0.3) and engine != "mmap":
+            # Beside buffered writes to the same file the kernel may report EIO.
+            if self.chance(0.3) and engine != "mmap" and not named:
                 add(("direct", "1"))
         if is_mixed and self.chance(0.5):
             add(pick([("rwmixread", "0.0"), ("rwmixread", "100"), ("rwmixwrite", "25"), ("rwmixread", "80")]))
@@ -196,22 +197,42 @@ class Drawer:
             add(("wait_for", pick(waited)))
         section.entries += self.some_of(WITHOUT_EFFECT, 2) if self.chance(0.3) else []
         rng.shuffle(section.entries)
-        self.leave_out_known(section)
+        defaults = {key for other in before if other.name == "global" for key, _ in other.entries}
+        self.leave_out_known(section, defaults)
         return section
 
     @staticmethod
-    def leave_out_known(section: Section) -> None:
+    def leave_out_known(section: Section, defaults: set[str]) -> None:
         """Leaves out what docs/FIO.md names as different, so that it hides nothing else."""
         keys = {key for key, _ in section.entries}
         out = set()
-        if "loops" in keys or "io_size" in keys:
-            # fio adds a sync at the beginning of a further pass, and ends passes of io_size in its own way.
+        has_stride = any(":" in value for value in section.values("rw"))
+        files = sum(len(value.split(":")) for value in section.values("filename")) + ("filename" in defaults and "filename" in keys)
+        is_odd = any(value in ODD_SIZES for value in section.values("size"))
+        is_plain = section.values("rw")[0] in ("read", "write", "rw") and files < 2 and not is_odd
+        if keys & {"loops", "io_size", "nrfiles", "iodepth", "number_ios"} or not is_plain:
+            # fio adds a sync where a pass ends before the size is reached.
             out |= {"fsync", "fdatasync"}
         if "io_size" in keys:
             out |= {"loops", "nrfiles"}
-        if keys & {"io_size", "number_ios"} or any(":" in value for value in section.values("rw")):
+        if has_stride or is_odd:
+            # Where a pass ends decides where the next begins.
+            out.add("loops")
+        if has_stride and files > 1:
+            # It goes round each file where that ends.
+            section.entries = [(key, value.split(":")[0] if key == "rw" else value) for key, value in section.entries]
+        if has_stride and is_odd:
+            section.entries = [(key, "96k" if key == "size" else value) for key, value in section.entries]
+        if "filename" not in keys | defaults or "new0" in str(section.values("filename")):
+            # A share of a file that is yet to be made.
+            out |= {key for key in ("offset", "size") if any("%" in value for value in section.values(key))}
+        if keys & {"io_size", "number_ios", "norandommap", "random_distribution"} or has_stride or is_odd:
             # A file without space grows in fio with its writes.
             out.add("fallocate")
+        if files > 1 or "nrfiles" in keys:
+            # Whole blocks of each size for 1, 2 or 3 files.
+            section.entries = [(key, "288k" if key == "size" else value) for key, value in section.entries]
+            out |= {"offset", "io_size"}
         section.entries = [(key, value) for key, value in section.entries if key not in out]
 
     @staticmethod

@@ -346,8 +346,8 @@ fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> R
     }
     let unit_bytes = u64::from(workload.block_bytes_max());
     let region = workload.region;
-    // Units begin at multiples of a block, unless the order of I/Os says otherwise.
-    let begin = if workload.order.follows_pattern() {
+    // Units begin at multiples of a block, unless the order of I/Os says otherwise or the offset is that of a job of fio.
+    let begin = if workload.order.follows_pattern() && step.role.job.is_none() {
         region.offset_bytes.checked_next_multiple_of(unit_bytes).unwrap_or(u64::MAX)
     } else {
         region.offset_bytes

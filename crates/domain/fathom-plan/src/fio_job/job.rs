@@ -289,7 +289,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Refuses what would give the files of a job, or its clones, regions of other sizes: a step has one for all.
+    /// Refuses what would give the files of a job, or its clones, regions of other sizes: a step has one for all; and passes
+    /// that fio ends by a rule of its own.
     fn refuse_unequal_parts(&self, parts: usize) -> Result<(), SourceError> {
         let is_share = |key: &&&str| self.value(key).is_some_and(|text| text.ends_with('%') && text != "100%");
         if let Some(key) = ["size", "offset", "io_size"].iter().find(is_share).filter(|_| parts > 1) {
@@ -297,6 +298,11 @@ impl Reader<'_, '_> {
             return Err(self.error(key, message, msg!("fio-share-of-several-help")));
         }
         let is_set = |key: &str| self.value(key).is_some_and(|text| text != "0");
+        let is_repeated = self.value("loops").is_some_and(|loops| loops != "1");
+        if is_set("io_size") && (parts > 1 || is_repeated) && !flag(self.source, self.keys, "time_based", false)? {
+            let message = msg!("fio-not-supported", key = "io_size", why = msg!("fio-io-size-of-several"));
+            return Err(self.error("io_size", message, msg!("fio-io-size-of-several-help")));
+        }
         if is_set("filesize") && is_set("offset_increment") {
             let message = msg!("fio-not-supported", key = "offset_increment", why = msg!("fio-filesize-increment"));
             return Err(self.error("offset_increment", message, msg!("fio-filesize-increment-help")));

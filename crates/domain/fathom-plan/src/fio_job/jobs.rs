@@ -86,6 +86,22 @@ pub(super) fn in_numbers<'a>(keys: &Keys<'a>) -> Keys<'a> {
 const CONTRARIES: [(&str, &str); 4] =
     [("rwmixread", "rwmixwrite"), ("rwmixwrite", "rwmixread"), ("direct", "buffered"), ("buffered", "direct")];
 
+/// Keys with values for reads, writes and trims.
+const OF_EACH_OPERATION: [&str; 3] = ["bs", "rate", "rate_iops"];
+
+/// `,2k` after `8k` is `8k,2k`: what a value leaves open stays as it was. `None`: it leaves nothing open.
+fn filled_from(value: &str, before: &str) -> Option<String> {
+    let parts: Vec<&str> = value.split(',').map(str::trim).collect();
+    let before: Vec<&str> = before.split(',').map(str::trim).collect();
+    if parts.iter().all(|part| !part.is_empty()) {
+        return None;
+    }
+    // fio repeats the last one for the operations that are not named.
+    let of_before = |at: usize| before.get(at).or(before.last()).copied().unwrap_or_default();
+    let filled = parts.iter().enumerate().map(|(at, part)| if part.is_empty() { of_before(at) } else { part });
+    Some(filled.collect::<Vec<_>>().join(","))
+}
+
 /// Keys as they come to be in force, and the files that they name.
 #[derive(Clone, Default)]
 struct InForce<'a> {
@@ -117,7 +133,16 @@ impl<'a> InForce<'a> {
         for (_, contrary) in CONTRARIES.iter().filter(|(of, _)| *of == key) {
             self.keys.remove(contrary);
         }
-        self.keys.insert(key, Cow::Borrowed(entry));
+        let filled = entry
+            .value
+            .as_deref()
+            .filter(|_| OF_EACH_OPERATION.contains(&key))
+            .and_then(|value| filled_from(value, self.keys.get(key)?.value.as_deref()?));
+        let entry = match filled {
+            Some(value) => Cow::Owned(Entry { value: Some(value), ..entry.clone() }),
+            None => Cow::Borrowed(entry),
+        };
+        self.keys.insert(key, entry);
     }
 
     /// The keys of a job: with all its files under `filename`.

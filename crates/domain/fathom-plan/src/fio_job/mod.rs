@@ -182,7 +182,8 @@ fn own_steps(
         // The name is the first job's; the options, as fio lists them, are the last one's.
         let options_of = alike.last().unwrap_or(&first);
         let entry = options_of.entry(is_alone || reading.reports_each_job);
-        step.role.job = Some(FioEntry { name: first.name().to_owned(), ..entry });
+        let of_first = first.entry(false);
+        step.role.job = Some(FioEntry { name: of_first.name, description: of_first.description, ..entry });
         let clones = match reading.reports_each_job && !first.is_grouped || is_alone && step.has_unlike_threads() {
             true => step.clones_of_threads(&first.section.name),
             false => vec![step],

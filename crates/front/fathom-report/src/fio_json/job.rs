@@ -36,7 +36,7 @@ pub(super) fn job(entry: &Entry<'_>, bins: bool) -> shape::Job {
         error: entry.members().iter().find_map(|m| m.record.failures.first()).map_or(0, |f| f.errno),
         eta: 0,
         elapsed: elapsed.unwrap_or(0),
-        desc: last.role.job.as_ref().and_then(|job| job.description.clone()),
+        desc: step.role.job.as_ref().and_then(|job| job.description.clone()),
         job_options: step.role.imported.unknown.is_empty().then(|| Object(job_options(last, cpus))),
         read: of(0),
         write: of(1),

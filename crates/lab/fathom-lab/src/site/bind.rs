@@ -320,8 +320,8 @@ fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetE
     let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
     let region = &mut step.workload.region;
     if region.size_bytes.is_none() && (conditions || step.role.footprint_pct.is_some()) {
-        // A file made here is the footprint itself.
-        let pct = step.role.footprint_pct.filter(|_| made.is_none());
+        // A file made here is the footprint itself, unless another job of fio says how large it is.
+        let pct = step.role.footprint_pct.filter(|_| made.is_none() || step.role.job.is_some());
         let of = |bytes: u64| {
             let left = bytes.saturating_sub(offset_bytes);
             pct.map_or(left, |pct| share(bytes, pct).min(left) / block * block)

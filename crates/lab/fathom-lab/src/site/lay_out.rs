@@ -47,35 +47,47 @@ pub(super) fn lay_out(
         on_progress(&shown);
     };
     let stop = control.stop;
-    let mut run = |direct: bool| {
+    let mut run = |region: Region, direct: bool| {
         let bindings = bound.clone();
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
         let mut control = RunControl { stop, on_progress: &mut shown, precise_enough: &|_, _| false };
-        runner.run(&fill_step(files, size_bytes, direct, plan), &mut control)
+        runner.run(&fill_step(files, region, direct, plan), &mut control)
     };
-    // Around the page cache where that can be had, so that buffered steps start cold as well.
-    let result = match run(true) {
-        Err(StepFailure::Refused { .. }) if !must_be_direct => run(false),
-        other => other,
-    };
-    let record = result.map_err(|failure| {
-        let (what, why, help) = failure.parts();
-        failed(msg!("what-and-why", what = what, why = why), help)
-    })?;
-    if let Some(failure) = record.failures.first() {
-        let source = std::io::Error::from_raw_os_error(failure.errno);
-        return Err(failed(Message::verbatim(source.to_string()), msg!("layout-no-space-help")));
+    let tail_bytes = size_bytes % TAIL_UNIT_BYTES;
+    let whole = Region { offset_bytes: 0, size_bytes: Some(size_bytes - tail_bytes) };
+    let tail = Region { offset_bytes: size_bytes - tail_bytes, size_bytes: Some(tail_bytes) };
+    // What is no whole block at the end goes through the page cache.
+    for (region, is_tail) in [(whole, false), (tail, true)].into_iter().filter(|(r, _)| r.size_bytes != Some(0)) {
+        // Around the page cache where that can be had, so that buffered steps start cold as well.
+        let result = match run(region, !is_tail) {
+            Err(StepFailure::Refused { .. }) if !must_be_direct => run(region, false),
+            other => other,
+        };
+        let record = result.map_err(|failure| {
+            let (what, why, help) = failure.parts();
+            failed(msg!("what-and-why", what = what, why = why), help)
+        })?;
+        if let Some(failure) = record.failures.first() {
+            let source = std::io::Error::from_raw_os_error(failure.errno);
+            return Err(failed(Message::verbatim(source.to_string()), msg!("layout-no-space-help")));
+        }
     }
     Ok(())
 }
 
-fn fill_step(files: &[&Binding], size_bytes: u64, direct: bool, plan: &Plan) -> Step {
+/// Bytes behind the last whole multiple of this are written apart.
+const TAIL_UNIT_BYTES: u64 = 4096;
+
+fn fill_step(files: &[&Binding], region: Region, direct: bool, plan: &Plan) -> Step {
     const FILL_BLOCK_BYTES: u32 = 1 << 20;
-    // A size that is no multiple of 1 MiB is filled in the largest block that divides it.
+    let size_bytes = region.size_bytes.unwrap_or(0);
+    // A size that is no multiple of 1 MiB is filled in the largest block that divides it; what is behind the last block, at
+    // once.
     let targets: Vec<TargetId> = files.iter().map(|binding| binding.target().clone()).collect();
     let block = match targets[0].array() {
         // Whole stripes, of which an array has a whole number, cost it least.
         Some(Ok(array)) if array.layout().level().parities() > 0 => array.layout().stripe_bytes() as u32,
+        _ if size_bytes < TAIL_UNIT_BYTES => size_bytes as u32,
         _ => FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20)),
     };
     let first = plan.steps.first();
@@ -95,15 +107,21 @@ fn fill_step(files: &[&Binding], size_bytes: u64, direct: bool, plan: &Plan) -> 
             mix: OpMix::WRITE,
             pattern: Pattern::Sequential,
             block_sizes: vec![BlockSize { bytes: block, share_pct: 100 }],
-            region: Region { offset_bytes: 0, size_bytes: Some(size_bytes) },
+            region,
             data: first.map_or_else(DataPattern::default, |s| s.workload.data),
             verify: None,
             direct,
             drop_cache: false,
             priorities: fathom_plan::Priorities::default(),
             durability: Durability::default(),
-            order: IoOrder { service: Some(one_by_one).filter(|_| !is_one), ..IoOrder::default() },
-            fill: Vec::new(),
+            order: IoOrder {
+                service: Some(one_by_one).filter(|_| !is_one),
+                // The tail begins where it begins, not at a multiple of its length.
+                align_bytes: Some(block).filter(|_| region.offset_bytes > 0),
+                ..IoOrder::default()
+            },
+            // As fio: a job that writes one pattern finds it in its files.
+            fill: first.filter(|s| s.role.job.is_some()).map_or_else(Vec::new, |s| s.workload.fill.clone()),
         },
         load: Load { spread, ..Load::closed(1, 8) },
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.

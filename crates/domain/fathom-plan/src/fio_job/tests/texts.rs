@@ -153,6 +153,12 @@ fn of_two_contrary_keys_the_later_counts() {
 }
 
 #[test]
+fn a_value_that_leaves_an_operation_open_keeps_what_was_said_of_it() {
+    let plan = plan_of("[global]\nbs=8k\n[a]\nsize=64k\nrw=read\nbs=,2k\n");
+    assert_eq!(plan.steps[0].workload.block_sizes[0].bytes, 8192);
+}
+
+#[test]
 fn what_is_off_changes_nothing() {
     for line in [
         "nice=0",
