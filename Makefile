@@ -24,11 +24,11 @@ TOOLS := $(CURDIR)/target/tools/bin
 BUILT ?=
 
 # In this order. `make test-all` adds what takes minutes and protects few: docs/TESTING.md.
-STAGES := setup-test viewer lint binaries package unit web-test browser newcomer truth-quick testbed
+STAGES := setup-test viewer lint binaries package unit web-test browser newcomer truth-quick fio-differential testbed
 STAGES_ALL := $(STAGES) doc fresh-machine windows-test
 
 .PHONY: run run-oltp test test-all check binaries package downloads build mpi setup-mpi install uninstall packages viewer \
-	setup-run setup-packages setup-test setup-windows lint doc unit web-test browser newcomer fresh-machine testbed bench agreement latency \
+	setup-run setup-packages setup-test setup-windows lint doc unit web-test browser newcomer fio-differential fresh-machine testbed bench agreement latency \
 	miri truth truth-simulated gaps truth-built truth-oltp truth-quick windows windows-test clean
 
 # Built as the tested package is: in half the time of a release, with the same hot loop.
@@ -199,6 +199,11 @@ truth-oltp:
 truth-quick: $(if $(BUILT),,package)
 	python3 -m unittest discover -q -s truth/unit -t truth
 	truth/built.py --quick --binary $(PACKAGED)
+
+# Random jobs, run by the installed fio and by Fathom. A seed that is known to agree; test-all also draws new ones.
+fio-differential: $(if $(BUILT),,package)
+	python3 tests/fio/differential.py --fathom $(PACKAGED) --seed 46 --cases 180
+	$(if $(FATHOM_TEST_ALL),python3 tests/fio/differential.py --fathom $(PACKAGED) --cases 10000)
 
 clean:
 	$(CARGO) clean

@@ -225,7 +225,8 @@ class Drawer:
             section.entries = [(key, "96k" if key == "size" else value) for key, value in section.entries]
         if "filename" not in keys | defaults or "new0" in str(section.values("filename")):
             # A share of a file that is yet to be made.
-            out |= {key for key in ("offset", "size") if any("%" in value for value in section.values(key))}
+            out |= {"offset"}
+            section.entries = [(key, "96k" if key == "size" and "%" in value else value) for key, value in section.entries]
         if keys & {"io_size", "number_ios", "norandommap", "random_distribution"} or has_stride or is_odd:
             # A file without space grows in fio with its writes.
             out.add("fallocate")

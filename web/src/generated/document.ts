@@ -1401,6 +1401,36 @@ step: number,
 command: string, };
 
 /**
+ * Entry of fio's results that a job belongs to.
+ */
+export type FioEntry = { 
+/**
+ * Name of the job: `name`, or its section.
+ */
+name: string, 
+/**
+ * Number of its group, from 0; a group begins at a wall and at `new_group`.
+ */
+group: number, 
+/**
+ * True where the results of the group are one entry (`group_reporting`).
+ */
+is_grouped: boolean, 
+/**
+ * What the job file says of the job (`description`).
+ */
+description?: string, 
+/**
+ * Options of the job as they were given, and their values, `1` for a key that stood alone; empty where the step has
+ * several jobs.
+ */
+options?: Array<[string, string]>, 
+/**
+ * Defaults of all jobs likewise.
+ */
+globals?: Array<[string, string]>, };
+
+/**
  * A section of an fio job file, to be run by fio itself. It stands in the role of a step with the engine
  * [`crate::EngineName::Fio`], whose workload and load say of the job what Fathom understands of it.
  */
@@ -3456,9 +3486,9 @@ export type Role = {
  */
 test?: string, 
 /**
- * Section of the fio job file that made the step.
+ * Entry of fio's results, where a job of fio made the step.
  */
-job?: string, 
+job?: FioEntry, 
 /**
  * What fio is given, where it is fio that runs the step.
  */
@@ -3507,6 +3537,14 @@ ranks?: TakePart,
  * Region as a share of each target's capacity, until the capacity is known.
  */
 footprint_pct?: number, 
+/**
+ * Offset of the region in percent of what a target holds, rounded up to a block.
+ */
+offset_pct?: number, 
+/**
+ * Bytes of a pass in percent of the region.
+ */
+pass_pct?: number, 
 /**
  * Part of the region, of so many equal ones, that a conditioning step writes.
  */

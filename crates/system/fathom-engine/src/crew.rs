@@ -228,6 +228,7 @@ fn limits_of(step: &Step) -> Limits {
         batch_complete_min: step.load.batch_complete_min.unwrap_or(1).clamp(1, queue_depth),
         batch_complete_max: step.load.batch_complete_max.map_or(u32::MAX, |max| max.max(1)),
         sync: step.workload.durability.sync,
+        syncs_stand_between: step.role.job.is_some(),
         sync_at_end: step.workload.durability.at_end,
     }
 }

@@ -113,6 +113,8 @@ pub(crate) struct Limits {
     pub(crate) sync: Option<SyncEvery>,
     /// Whether what was written is made durable once all is.
     pub(crate) sync_at_end: bool,
+    /// No sync follows the last I/O, as in jobs of fio.
+    pub(crate) syncs_stand_between: bool,
 }
 
 impl Limits {
@@ -355,7 +357,8 @@ impl Hot {
             }
             self.fill::<B, V>(backend, now, sampled);
             if self.state.in_flight == 0 {
-                if self.state.exhausted {
+                let owes = V::PARANOID && !self.limits.syncs_stand_between && self.part_to_sync().is_some();
+                if self.state.exhausted && !owes {
                     self.state.outcome.passes_done = true;
                     if self.limits.sync_at_end {
                         now = self.sync_in_window::<B, V>(backend, now)?;

@@ -103,6 +103,7 @@ pub(crate) fn bare_hot(
             batch_complete_max: u32::MAX,
             sync: None,
             sync_at_end: false,
+            syncs_stand_between: false,
         },
         used_ops,
         state: State::new(queue_depth, 1, used_ops),

@@ -117,6 +117,8 @@ pub fn fio_shown_command(texts: &[FioText], only: &[String], host: &dyn FioHost)
 
 #[cfg(test)]
 mod tests {
+    use fathom_language::english;
+
     use super::super::host::UnseenHost;
     use super::*;
 
@@ -126,6 +128,41 @@ mod tests {
         let texts = [FioText::File { name: "j.fio".to_owned(), text }];
         let shown = fio_shown_command(&texts, &[], &UnseenHost(&|_| None)).expect("a job file");
         assert_eq!(shown, "fio --bs=8k --name=a --rw=write --group_reporting --name=b --name=c");
+    }
+
+    /// The table of docs/FIO.md.
+    fn table() -> String {
+        let mut text = "| key | also | Fathom |\n| --- | --- | --- |\n".to_owned();
+        for key in fio_keys() {
+            let aliases = key.aliases.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+            let values = |accepted: &[&str]| accepted.iter().map(|v| format!("`{v}`")).collect::<Vec<_>>().join(", ");
+            let becomes = match &key.is {
+                FioKeyUse::AsFio => "as fio".to_owned(),
+                FioKeyUse::Noted(why) => format!("noted: {}", english(why)),
+                FioKeyUse::Refused { why, accepted: [], .. } => format!("refused: {}", english(why)),
+                FioKeyUse::Refused { why, accepted, .. } => {
+                    format!("refused, except {}: {}", values(accepted), english(why))
+                }
+            };
+            text += &format!("| `{}` | {aliases} | {} |\n", key.name, becomes.replace('|', "\\|"));
+        }
+        text
+    }
+
+    /// `FATHOM_BLESS=1` writes the table again.
+    #[test]
+    fn the_document_has_every_key() {
+        const BEGIN: &str = "<!-- keys of fio: made by a test -->\n\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/FIO.md");
+        let kept = std::fs::read_to_string(path).expect("the document");
+        let (before, rest) = kept.split_once(BEGIN).expect("the place of the table");
+        let end = rest.find("\n\n").map_or(rest.len(), |at| at + 1);
+        let now = format!("{before}{BEGIN}{}{}", table(), &rest[end..]);
+        if std::env::var_os("FATHOM_BLESS").is_some() {
+            std::fs::write(path, &now).expect("written");
+        } else {
+            assert!(kept == now, "docs/FIO.md has another table of keys: run this test with FATHOM_BLESS=1");
+        }
     }
 
     #[test]

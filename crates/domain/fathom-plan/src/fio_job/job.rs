@@ -8,7 +8,7 @@ use fathom_units::advice;
 use super::ini::Source;
 use super::jobs::{Job, Keys, in_numbers};
 use super::remarks::remark_on_iec;
-use super::units::{fio_file_names, fio_rates, rated_ops};
+use super::units::{fio_bytes, fio_file_names, fio_rates, rated_ops};
 use super::{files, keys};
 use crate::error::SourceError;
 use crate::file_service::{BLOCK_FILES_MAX, FileService};
@@ -299,7 +299,10 @@ impl Reader<'_, '_> {
         }
         let is_set = |key: &str| self.value(key).is_some_and(|text| text != "0");
         let is_repeated = self.value("loops").is_some_and(|loops| loops != "1");
-        if is_set("io_size") && (parts > 1 || is_repeated) && !flag(self.source, self.keys, "time_based", false)? {
+        let block = self.value("bs").and_then(fio_bytes).unwrap_or(4096).max(1);
+        let size = self.value("size").and_then(fio_bytes).unwrap_or(0);
+        let has_rest = parts > 1 && !size.is_multiple_of(block * parts as u64);
+        if is_set("io_size") && (has_rest || is_repeated) && !flag(self.source, self.keys, "time_based", false)? {
             let message = msg!("fio-not-supported", key = "io_size", why = msg!("fio-io-size-of-several"));
             return Err(self.error("io_size", message, msg!("fio-io-size-of-several-help")));
         }

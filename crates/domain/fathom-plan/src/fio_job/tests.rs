@@ -123,10 +123,10 @@ fn unknown_keys_and_engines_name_the_nearest() {
       | ^^^^^^^ did you mean `iodepth`?
     ");
     assert_snapshot!(line_error("ioengine=posixaio"), @r"
-    error: ioengine=posixaio is not supported: Fathom has no such engine
+    error: ioengine=posixaio is not built in
       job.fio:4:10
     4 | ioengine=posixaio
-      |          ^^^^^^^^ engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
+      |          ^^^^^^^^ use libaio, io_uring, psync or mmap
     ");
     assert_snapshot!(line_error("ioengine=iouring"), @r"
     error: ioengine=iouring is not supported: Fathom has no such engine
@@ -273,16 +273,16 @@ fn texts_that_are_no_job_file_say_where() {
       |          ^^^^^^^^^^^^ run it as NOWHERE=... fathom run ...
     ");
     assert_snapshot!(error("[a]\nnumjobs=$ncpus\n"), @r"
-    error: fio's `$ncpus` is not supported: a plan does not depend on the machine
+    error: the variable `$ncpus` is not set
       job.fio:2:9
     2 | numjobs=$ncpus
-      |         ^^^^^^ write the number itself
+      |         ^^^^^^ this number of the machine is not known; write the number itself
     ");
     assert_snapshot!(error("[a]\ninclude other.fio\n"), @r"
-    error: `include` is not supported
+    error: cannot read the included file other.fio: entity not found
       job.fio:2:1
     2 | include other.fio
-      | ^^^^^^^^^^^^^^^^^ put the included lines into this file
+      | ^^^^^^^^^^^^^^^^^ give its path from the current folder, or from the folder of this file
     ");
     assert_snapshot!(error("[a]\nfilename=f\ntime_based\n"), @r"
     error: time_based needs a runtime

@@ -151,8 +151,6 @@ fn direction(entry: &Entry<'_>, of: Option<&Direction>, detail: Detail) -> shape
     let per_second = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
     let bytes_per_s = per_second(direction.bytes);
     let (completion, note) = completion(direction);
-    // fio prints percentiles of slat on demand alone.
-    let moments = Detail { bins: false, distribution: false };
     let op = direction.op;
     let bw = Spread::of_entry(entry, |i| interval_rate(i, op, |d| d.bytes) / 1024.0);
     let iops = Spread::of_entry(entry, |i| interval_rate(i, op, |d| d.ios));
@@ -166,7 +164,7 @@ fn direction(entry: &Entry<'_>, of: Option<&Direction>, detail: Detail) -> shape
         total_ios: direction.ios,
         short_ios: direction.short_ios,
         drop_ios: 0,
-        slat_ns: direction.slat.as_ref().map(|slat| latency(slat, moments)).unwrap_or_default(),
+        slat_ns: direction.slat.as_ref().map(|slat| latency(slat, detail)).unwrap_or_default(),
         clat_ns: shape::Latency { fathom_note: note, ..latency(completion, detail) },
         lat_ns: latency(&direction.lat, detail),
         bw_min: bw.min as u64,

@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_fio_writes_them() {
-        assert_eq!((count(75_612.0), count(812.4), count(1_230_000.0)), ("75.6k".into(), "812".into(), "1.23M".into()));
-        assert_eq!((binary(1_549_000_000.0), rate_binary(309_700_000.0)), ("1.44GiB".into(), "295MiB/s".into()));
+        assert_eq!((count(75_612.0), count(812.4), count(1_230_000.0)), ("75.6k".into(), "812".into(), "1230k".into()));
+        assert_eq!((binary(1_549_000_000.0), rate_binary(309_700_000.0)), ("1477MiB".into(), "295MiB/s".into()));
         assert_eq!(rate_decimal(309_700_000.0), "310MB/s");
         assert_eq!(
             (binary(65536.0), binary(131_072.0), count(9999.0)),

@@ -135,7 +135,7 @@ fn a_fio_job_that_is_not_supported_is_refused_by_name_and_line() {
         (
             "a.fio",
             "[j]\nrw=randread\nsize=16m\nioengine=rbd\n",
-            &["ioengine=rbd", "not supported", "a.fio:4:10", "engines are"],
+            &["ioengine=rbd is not built in", "a.fio:4:10", "use libaio"],
         ),
         ("b.fio", "[j]\nrw=randread\nsize=16m\nzonemode=zbd\n", &["zonemode", "b.fio:4:"]),
         ("c.fio", "[j]\nrw=randread\nsize=16m\niodpeth=4\n", &["iodpeth", "c.fio:4:1", "did you mean `iodepth`?"]),

@@ -70,12 +70,12 @@ fn a_job_with_syncs_does_the_same_in_fio() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let theirs: Value = serde_json::from_str(&text[text.find('{').expect("JSON")..]).expect("fio's JSON");
     let ours = place.json("run durable.fio --overwrite", 0);
-    for (at, syncs_expected) in [(0, 200), (1, 32)] {
+    for (at, syncs_expected) in [(0, 199), (1, 31)] {
         let (job, step) = (&theirs["jobs"][at], &ours["steps"][at]);
         assert_eq!(step["ios"], job["write"]["total_ios"], "{}", job["jobname"]);
         let fio_syncs = job["sync"]["lat_ns"]["N"].as_u64().expect("fio counts its syncs");
+        // No sync follows the last write. With a queue fio may already have asked for it.
         assert_eq!(syncs(step), syncs_expected, "{step}");
-        // fio leaves out the one that the last write would need.
         assert!(fio_syncs.abs_diff(syncs_expected) <= 1, "{fio_syncs}");
     }
     assert!(
@@ -95,7 +95,7 @@ fn a_job_with_syncs_does_the_same_in_fio() {
     place.run("rm last").expect(2, &[]);
     place.run(&format!("rm {}", taken["run"]["id"])).expect(0, &[]);
     // What was stored comes back, and goes out in fio's words.
-    assert_eq!(syncs(&place.json("show last", 0)["steps"][0]), 200);
+    assert_eq!(syncs(&place.json("show last", 0)["steps"][0]), 199);
     place.run("export last --format fio-json -o out.json").expect(0, &[]);
     let exported: Value =
         serde_json::from_str(&fs::read_to_string(place.file("out.json")).expect("a file")).expect("JSON");

@@ -95,7 +95,7 @@ fn sections_formats_files_and_refusals_are_those_of_fio() {
         ("fio --client=host two.fio", "--client is not supported"),
         ("fio two.fio --section=c", "there are a, b"),
         ("fio two.fio --readonly", "a job writes"),
-        ("fio --name=x --rw=read --output-format=terse", "terse is not supported"),
+        ("fio --name=x --rw=read --output-format=xml", "xml is not supported"),
         ("fio --name=x --bsize=4k --rw=read --filename=a", "bsize"),
         ("fio --name=x --rw=write --size=64k --filename=two.fio", "--overwrite"),
     ] {

@@ -93,7 +93,7 @@ fn nodes_and_atomic_writes_that_are_not_there_are_refused_by_name() {
     refused("numa_cpu_nodes=0,900\n", "NUMA node 900");
     refused("numa_mem_policy=interleave:0,900\n", "NUMA node 900");
     refused("numa_mem_policy=some\n", "numa_mem_policy");
-    refused("ioengine=libaio\ndirect=1\nverify=crc32c\natomic=1\nnumjobs=2\nbs=3k\n", "atomic writes");
+    refused("ioengine=libaio\ndirect=1\nverify=crc32c\natomic=1\nnumjobs=2\ngroup_reporting\nbs=3k\n", "atomic writes");
     refused("ioengine=psync\nuncached=1\n", "io_uring or libaio");
     refused("ioengine=io_uring\ndirect=1\nuncached=1\n", "io_uring or libaio");
     // Whether there is such I/O is the kernel's and the file system's affair.

@@ -18,6 +18,7 @@ mod fio_kernel;
 mod fio_order;
 mod fio_rates;
 mod fio_trims;
+mod fio_words;
 mod guard;
 mod imports;
 mod inspect;

@@ -90,7 +90,7 @@ fn fill_step(files: &[&Binding], region: Region, direct: bool, plan: &Plan) -> S
         _ if size_bytes < TAIL_UNIT_BYTES => size_bytes as u32,
         _ => FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20)),
     };
-    let first = plan.steps.first();
+    let first = plan.steps.iter().find(|step| step.targets.contains(&targets[0])).or(plan.steps.first());
     // One after the other, so that each lies in one piece.
     let one_by_one = FileService { choice: ServiceChoice::Sequential, ..FileService::IN_TURNS };
     let is_one = targets.len() == 1;

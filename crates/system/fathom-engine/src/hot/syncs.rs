@@ -19,12 +19,11 @@ pub(super) struct Syncs {
 }
 
 impl Hot {
-    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does. Syncs stand between I/Os: as in
-    /// fio none follows the last.
+    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does.
     #[cold]
     pub(super) fn start_syncs<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         while let Some(part) = self.part_to_sync()
-            && self.has_next::<V>(now)
+            && (!self.limits.syncs_stand_between || self.has_next::<V>(now))
             && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
