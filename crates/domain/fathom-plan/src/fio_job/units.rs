@@ -43,8 +43,8 @@ pub(super) fn rated_ops(rw: &str) -> &'static [Op] {
     }
 }
 
-/// I/Os per second of one job for each of [`rated_ops`], as fio reads `rate_iops`: its k is 1024, the last rate is repeated
-/// for operations that are not named, and 0 is no limit. `None`: this is not a rate.
+/// I/Os per second of one job for each operation whose rate fio keeps, as fio reads `rate_iops`: its k is 1024, the last rate
+/// is repeated for operations that are not named, and 0 is no limit. `None`: this is not a rate.
 #[must_use]
 pub fn fio_rates(rate_iops: &str, rw: &str) -> Option<Vec<u64>> {
     let part = |text: &str| if text.trim().is_empty() { Some(0) } else { fathom_units::parse_size(text).ok() };

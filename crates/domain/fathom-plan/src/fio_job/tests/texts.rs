@@ -44,7 +44,7 @@ fn plan_of(text: &str) -> Plan {
 }
 
 fn fault_of(text: &str) -> SourceError {
-    read(&[file("jobs/a.fio", text)]).err().expect("this job is wrong")
+    read(&[file("jobs/a.fio", text)]).expect_err("this job is wrong")
 }
 
 fn targets(step: &Step) -> Vec<&str> {
@@ -189,9 +189,9 @@ fn an_engine_that_fathom_lacks_is_named_once_a_section() {
 #[test]
 fn more_jobs_than_fio_runs_are_refused_by_their_number() {
     let text: String = (0..10_000).map(|at| format!("[s{at}]\nsize=64k\n")).collect();
-    let fault = read(&[file("a.fio", &text)]).err().expect("too many jobs");
+    let fault = read(&[file("a.fio", &text)]).expect_err("too many jobs");
     assert_eq!(fault.message.id(), "fio-too-many-jobs");
-    let fault = read(&[file("a.fio", "[a]\nsize=64k\nnumjobs=5000\n")]).err().expect("too many jobs");
+    let fault = read(&[file("a.fio", "[a]\nsize=64k\nnumjobs=5000\n")]).expect_err("too many jobs");
     assert!(
         ["knob-out-of-range", "what-and-why", "fio-too-many-jobs"].contains(&fault.message.id()),
         "{}",
