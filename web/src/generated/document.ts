@@ -1417,7 +1417,7 @@ group: number,
  */
 is_grouped: boolean, 
 /**
- * What the job file says of the job (`description`).
+ * Description of the job (`description`).
  */
 description?: string, 
 /**

@@ -17,7 +17,7 @@ pub enum LoadPart {
     Depth,
     /// Means by which I/O was issued.
     Engine,
-    /// Whether the page cache was bypassed.
+    /// Direct or buffered I/O.
     Direct,
 }
 

@@ -22,7 +22,7 @@ pub struct FioEntry {
     pub group: u32,
     /// True where the results of the group are one entry (`group_reporting`).
     pub is_grouped: bool,
-    /// What the job file says of the job (`description`).
+    /// Description of the job (`description`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub description: Option<String>,

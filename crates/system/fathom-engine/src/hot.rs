@@ -86,7 +86,7 @@ pub(crate) struct Hot {
     /// `[part]`; empty: nothing is verified.
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
-    /// Where a closed loop limits an operation to a rate.
+    /// Rate limits of single operations in a closed loop.
     pub(crate) op_limits: Option<OpLimits>,
     pub(crate) pacer: Option<Pacer>,
     /// Where the depth is searched for a latency.

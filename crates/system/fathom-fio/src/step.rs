@@ -136,7 +136,7 @@ pub(crate) fn verify_step(
     Ok(step)
 }
 
-/// What the job did, and how much at once: `4k randread T1 QD32`, `8k writes T? QD>=16`.
+/// Load of the job in a few words: `4k randread T1 QD32`, `8k writes T? QD>=16`.
 fn load_words(head: &JobHead<'_>, workload: &Workload, imported: &ImportedLoad, queue_depth: u32) -> String {
     let is_unknown = |part: LoadPart| imported.unknown.contains(&part);
     let size = size_word(u64::from(workload.block_bytes_max()));

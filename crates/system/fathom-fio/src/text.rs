@@ -140,7 +140,7 @@ struct Object {
     value: Value,
 }
 
-/// Why an object that starts at `start` cannot be read.
+/// Reason why the object at `start` cannot be read.
 struct Broken {
     start: usize,
     error: serde_json::Error,

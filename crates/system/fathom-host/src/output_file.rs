@@ -16,7 +16,7 @@ use crate::guard::is_lab;
 use crate::own_file::FileMark;
 use crate::writing;
 
-/// What Fathom notes of a file beside its data.
+/// Note that Fathom keeps next to a file's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// It wrote the file for people, and may replace it.

@@ -31,9 +31,9 @@ use crate::writing;
 
 /// Length of the block that says whose the file is, where the file system keeps no notes beside the data.
 pub const MARK_BYTES: u64 = 4096;
-/// Length of what is said.
+/// Length of the mark.
 const SAID_BYTES: usize = 56;
-/// What it begins with.
+/// Its first bytes.
 const MAGIC: &[u8; 16] = b"FATHOM-TARGET-2\0";
 /// The same of older versions, whose block says nothing of the inode.
 const MAGIC_WITHOUT_INODE: &[u8; 16] = b"FATHOM-TARGET-1\0";

@@ -40,7 +40,7 @@ impl Step {
         (0..workers).map(clone).collect()
     }
 
-    /// Whether its threads differ in more than a thread of a step can: each has a file of its own, and another offset in it.
+    /// True where each thread has its own file and its own offset in that file: one step cannot say that.
     pub(super) fn has_unlike_threads(&self) -> bool {
         self.targets.len() > 1 && self.workload.order.thread_offset_bytes.is_some_and(|bytes| bytes > 0)
     }

@@ -30,7 +30,7 @@ pub struct FioCommandLine {
     pub is_parse_only: bool,
     /// Whether nothing may be written to targets.
     pub is_read_only: bool,
-    /// What is asked for instead of a run.
+    /// Question that is answered instead of a run.
     pub question: Option<FioQuestion>,
 }
 
@@ -81,7 +81,7 @@ impl Say for FioCommandError {
 
 say_error!(FioCommandError);
 
-/// Where an option of the program has its value.
+/// Position of the value of a program option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     None,
@@ -108,14 +108,14 @@ const OPTIONS: [(&str, Value, char); 40] = [
     ("minimal", Value::None, 'm'),
     ("append-terse", Optional, 'f'),
     ("terse-version", Needed, 'V'),
-    // How fio goes about its work; Fathom does so in its own way.
+    // Progress display and memory of fio; Fathom has its own.
     ("eta", Needed, 'e'),
     ("eta-newline", Needed, 'E'),
     ("eta-interval", Needed, 'O'),
     ("max-jobs", Needed, 'j'),
     ("alloc-size", Needed, 'a'),
     ("warnings-fatal", Value::None, 'w'),
-    // Where fio keeps the state of a verification that is broken off.
+    // Folder for the state of an interrupted verification.
     ("aux-path", Needed, 'K'),
     // Refused.
     ("bandwidth-log", Value::None, 'b'),

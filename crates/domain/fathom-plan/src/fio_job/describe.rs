@@ -8,7 +8,7 @@ use super::{FioHost, foreign};
 use crate::error::SourceError;
 use crate::step::EngineName;
 
-/// What becomes of a key of fio.
+/// Treatment of a fio key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FioKeyUse {
     /// Done as fio does it.
@@ -33,7 +33,7 @@ pub struct FioKeyInfo {
     pub name: &'static str,
     /// fio's other names.
     pub aliases: &'static [&'static str],
-    /// What becomes of it.
+    /// Treatment of the key.
     pub is: FioKeyUse,
     /// Meaning, where it is a knob of Fathom too.
     pub help: Option<Message>,

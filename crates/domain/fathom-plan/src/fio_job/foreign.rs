@@ -157,18 +157,18 @@ pub(super) fn all_engines() -> impl Iterator<Item = &'static str> {
     [&ON_FILES[..], &IN_FOLDERS, &WITHOUT_STORAGE, &REMOTE, &OF_OTHER_SYSTEMS].into_iter().flatten().copied()
 }
 
-/// Whether fio has an engine of this name that Fathom has not.
+/// True for the name of a fio engine that Fathom does not have.
 pub(super) fn is_engine_of_fio(name: &str) -> bool {
     let name = name.split_once(':').map_or(name, |(name, _)| name);
     all_engines().any(|engine| engine == name) && !is_built_in(name)
 }
 
-/// Whether an engine of this name has no files: its jobs need none.
+/// True for the name of a fio engine that works without files.
 pub(super) fn is_without_files(name: &str) -> bool {
     WITHOUT_STORAGE.contains(&name) || REMOTE.contains(&name)
 }
 
-/// Whether Fathom runs jobs of this engine itself.
+/// True for the name of an engine that Fathom runs itself.
 fn is_built_in(name: &str) -> bool {
     FileOp::from_word(name).is_some() || Knobs::fio_defaults().set("ioengine", name).is_ok()
 }

@@ -37,7 +37,7 @@ impl HostNumber {
         [("$ncpus", HostNumber::Cpus), ("$pagesize", HostNumber::PageBytes), ("$mb_memory", HostNumber::MemoryMib)];
 }
 
-/// A machine of which only the environment is known.
+/// Machine with known environment variables only: no files, devices or CPU count.
 pub struct UnseenHost<'e>(pub &'e dyn Fn(&str) -> Option<String>);
 
 impl FioHost for UnseenHost<'_> {

@@ -449,7 +449,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Sets the rates of the step for each operation of [`rated_ops`], of which 0 is no limit. False: none has a limit.
+    /// Sets the rate of each operation in [`rated_ops`]; 0 means no limit. Returns false if no operation has a limit.
     fn set_rates(&mut self, knobs: &mut Knobs, iops: &[f64]) -> Result<bool, SourceError> {
         if iops.iter().all(|iops| *iops == 0.0) {
             if self.keys.contains_key("rate_process") {

@@ -82,7 +82,7 @@ pub(super) fn in_numbers<'a>(keys: &Keys<'a>) -> Keys<'a> {
     keys.iter().map(read).collect()
 }
 
-/// Keys of which each says the other's contrary: the later one counts.
+/// Pairs of keys that set the same option; the later key wins.
 const CONTRARIES: [(&str, &str); 4] =
     [("rwmixread", "rwmixwrite"), ("rwmixwrite", "rwmixread"), ("direct", "buffered"), ("buffered", "direct")];
 

@@ -224,8 +224,8 @@ static KEYS: &[FioKey] = &[
     key("cmd_type", Refused(msg!("fio-cmd-type"), msg!("fio-remove"), &["nvme"])).written(nvme),
 ];
 
-/// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart. Each with the
-/// values that change nothing, fio's default among them; those are accepted.
+/// Options of fio 3.33 without an equivalent in Fathom. They are refused by name, unlike misspelled keys. Each lists the
+/// values that change nothing and are accepted, such as fio's default.
 const NO_EQUIVALENT: &[(&str, &[&str])] = &[
     ("force_async", OFF),
     ("nowait", OFF),
@@ -293,7 +293,7 @@ const OFF: &[&str] = &["0", "0.0", "false"];
 const ON: &[&str] = &["1", "true"];
 const OFF_OR_ON: &[&str] = &["0", "1"];
 
-/// Keys that take a value on the command line only behind `=`: `--time_based job.fio` names a job file.
+/// Keys whose value on the command line must follow `=`: in `--time_based job.fio` the second word is a job file.
 const STANDS_ALONE: [&str; 17] = [
     "bs_unaligned",
     "norandommap",
@@ -314,7 +314,7 @@ const STANDS_ALONE: [&str; 17] = [
     "userspace_reap",
 ];
 
-/// Whether the key needs no value on the command line.
+/// True for a key that needs no value on the command line.
 pub(super) fn stands_alone(key: &str) -> bool {
     STANDS_ALONE.contains(&canonical(key))
 }
@@ -377,7 +377,7 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
     knobs.chain(keys).chain(NO_EQUIVALENT.iter().map(|(name, _)| *name))
 }
 
-/// What the values of a key are; `None`: neither numbers nor sizes.
+/// Kind of a key's values; `None`: neither numbers nor sizes.
 pub(super) fn kind(key: &str) -> Option<Kind> {
     match key {
         "filesize" => Some(Kind::Size),

@@ -1,6 +1,6 @@
 //! A run in the JSON of fio 3.33 (`--output-format=json` and `json+`), for the tools that read fio's results.
 //!
-//! What differs from fio, besides being measured by Fathom: a step that no job of fio made is one job with
+//! Differences from fio, besides being measured by Fathom: a step that no job of fio made is one job with
 //! `group_reporting`; `lat_ns` has percentiles (fio: only with `lat_percentiles=1`); where clat was not recorded for every
 //! I/O, `clat_ns` holds lat and its key `fathom_note` says so. Notes stand under keys named `fathom_note`, which readers of
 //! fio's JSON ignore.

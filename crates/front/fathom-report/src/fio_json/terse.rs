@@ -40,7 +40,7 @@ fn line(document: &FioDocument, job: &Job, version: u8) -> String {
     for (_, share) in &job.iodepth_level.0 {
         let _infallible = write!(line, ";{share:.1}%");
     }
-    // What is below 1 us falls into the first field, as in fio.
+    // Latencies below 1 us count in the first field, as in fio.
     let below_us: f64 = job.latency_ns.0.iter().map(|(_, share)| share).sum();
     for (at, (_, share)) in job.latency_us.0.iter().chain(&job.latency_ms.0).enumerate() {
         let share = if at == 0 { share + below_us } else { *share };

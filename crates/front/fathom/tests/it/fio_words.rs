@@ -15,7 +15,7 @@ fn write(place: &Place, name: &str, text: &str) {
     std::fs::write(place.file(name), text).expect("a file");
 }
 
-/// What a run that succeeds prints.
+/// Output of a run that succeeds.
 fn out(place: &Place, words: &str) -> String {
     let run = place.run(words);
     assert_eq!(run.code, Some(0), "{words}: {}", run.err);

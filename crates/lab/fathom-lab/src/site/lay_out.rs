@@ -56,7 +56,7 @@ pub(super) fn lay_out(
     let tail_bytes = size_bytes % TAIL_UNIT_BYTES;
     let whole = Region { offset_bytes: 0, size_bytes: Some(size_bytes - tail_bytes) };
     let tail = Region { offset_bytes: size_bytes - tail_bytes, size_bytes: Some(tail_bytes) };
-    // What is no whole block at the end goes through the page cache.
+    // A partial block at the end goes through the page cache.
     for (region, is_tail) in [(whole, false), (tail, true)].into_iter().filter(|(r, _)| r.size_bytes != Some(0)) {
         // Around the page cache where that can be had, so that buffered steps start cold as well.
         let result = match run(region, !is_tail) {

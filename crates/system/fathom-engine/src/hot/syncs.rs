@@ -42,7 +42,7 @@ impl Hot {
         }
     }
 
-    /// Whether an I/O follows; it is kept until it starts.
+    /// Fetches the next I/O and keeps it until it starts. Returns false at the end of the load.
     fn has_next<V: Variant>(&mut self, now: u64) -> bool {
         if self.state.ahead.is_none()
             && !self.state.exhausted

@@ -50,7 +50,7 @@ impl Sequences {
         self.replayed.as_ref()?.next_due_ns()
     }
 
-    /// Whether they are those of a trace, all of which was handed out.
+    /// True for a trace that was issued completely.
     pub(crate) fn is_replayed_to_its_end(&self) -> bool {
         self.replayed.as_ref().is_some_and(|replayed| replayed.is_done())
     }
@@ -60,7 +60,7 @@ impl Sequences {
         self.replayed.as_ref()?.failure()
     }
 
-    /// Whether patterns say it all.
+    /// True if patterns alone define the I/Os.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.replayed.is_none()
     }

@@ -13,7 +13,7 @@ pub(crate) fn open_to_others(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_bits_truncate(0o666 & !umask()))?)
 }
 
-/// Sets what Fathom notes of a file beside its data.
+/// Sets a note of Fathom on a file.
 ///
 /// # Errors
 /// `Unsupported` where the file system keeps no such notes; as fsetxattr(2).

@@ -22,7 +22,7 @@ pub(crate) fn open_to_others(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets what Fathom notes of a file beside its data.
+/// Sets a note of Fathom on a file.
 ///
 /// # Errors
 /// `Unsupported` where the file system keeps no such notes; as opening and writing a file.
